@@ -1,0 +1,32 @@
+// What a barrier handler tells its task.
+//
+// Flink 1.10 AbstractInvokable.triggerCheckpointOnBarrier, abortCheckpointOnBarrier. Both calls are
+// synchronous: all that the task does there happens before the handler's next step (spec
+// barriers.md section 0).
+#pragma once
+
+#include <cstdint>
+
+#include "engine/checkpoint/checkpoint_failure_reason.hpp"
+#include "engine/checkpoint/checkpoint_options.hpp"
+
+namespace tailrace::engine {
+
+// Alignment part of Flink 1.10 CheckpointMetrics.
+struct AlignmentMetrics {
+  std::int64_t bytes_buffered = 0;  // pages, not real bytes (spec barriers.md 2.2)
+  std::int64_t duration_ns = 0;
+};
+
+class CheckpointListener {
+ public:
+  virtual void trigger_checkpoint_on_barrier(const CheckpointMetaData& meta,
+                                             const CheckpointOptions& options,
+                                             const AlignmentMetrics& metrics) = 0;
+  virtual void abort_checkpoint_on_barrier(CheckpointId id, CheckpointFailureReason reason) = 0;
+
+ protected:
+  ~CheckpointListener() = default;
+};
+
+}  // namespace tailrace::engine

@@ -1,0 +1,56 @@
+// The job as its author wrote it: logical operators and edges, before chaining.
+//
+// Flink 1.10 StreamGraph, StreamNode, StreamEdge (spec rescale.md 1.1).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/record.hpp"
+
+namespace tailrace::engine {
+
+class StreamOperatorFactory;  // engine/task/stream_operator.hpp
+
+enum class PartitionerKind : std::uint8_t {
+  kForward,
+  kRebalance,
+  kRescale,
+  kShuffle,
+  kHash,
+  kBroadcast,
+  kGlobal,
+};
+
+// Flink ChainingStrategy.
+enum class ChainingStrategy : std::uint8_t { ALWAYS, NEVER, HEAD };
+
+struct StreamNode {
+  std::string name;     // unique in the job; also its uid
+  bool has_uid = true;  // operator id from the uid (S-1.4), else from the graph
+  std::int32_t parallelism = 1;
+  std::int32_t max_parallelism = -1;  // -1: the job's, or by default (S-2.7)
+  ChainingStrategy chaining = ChainingStrategy::ALWAYS;
+  std::string slot_sharing_group = "default";
+  std::shared_ptr<const StreamOperatorFactory> factory;
+};
+
+struct StreamEdge {
+  std::int32_t source = 0;  // index into nodes
+  std::int32_t target = 0;
+  std::int32_t input = 0;  // position among the target's in-edges; all feed one logical input
+  PartitionerKind partitioner = PartitionerKind::kForward;
+  RecordType type = RecordType::kString;
+};
+
+struct StreamGraph {
+  std::string job_name;
+  std::int32_t max_parallelism = -1;  // `pipeline.max-parallelism`; -1: unset
+  bool chaining_enabled = true;
+  std::vector<StreamNode> nodes;  // in the author's order
+  std::vector<StreamEdge> edges;  // out-edges of a node keep this order
+};
+
+}  // namespace tailrace::engine

@@ -1,0 +1,98 @@
+// Memory segments on loan, and read-only views of them.
+//
+// Flink 1.10 NetworkBuffer, ReadOnlySlicedNetworkBuffer. A segment belongs to a pool; everybody who
+// holds a Buffer of it holds one reference, and with the last one the segment goes back to the
+// recycler (a pool or a channel). Single-threaded: references are plain integers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "sim/base/assert.hpp"
+
+namespace tailrace::engine {
+
+class NetworkBuffer;
+
+class BufferRecycler {
+ public:
+  // The last reference is gone. The recycler owns the segment again.
+  virtual void recycle(NetworkBuffer& segment) = 0;
+
+ protected:
+  ~BufferRecycler() = default;
+};
+
+// One segment while it is out of its pool. Owned by its pool; never moves.
+class NetworkBuffer {
+ public:
+  NetworkBuffer(std::byte* data, std::uint32_t capacity) : data_(data), capacity_(capacity) {}
+  NetworkBuffer(const NetworkBuffer&) = delete;
+  NetworkBuffer& operator=(const NetworkBuffer&) = delete;
+
+  [[nodiscard]] std::byte* data() { return data_; }
+  [[nodiscard]] const std::byte* data() const { return data_; }
+  [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
+
+  // Who gets it back. Requires: no reference is out.
+  void lend(BufferRecycler& recycler) {
+    TAILRACE_ASSERT(references_ == 0);
+    recycler_ = &recycler;
+  }
+  void retain() { ++references_; }
+  void release() {
+    TAILRACE_ASSERT(references_ > 0);
+    if (--references_ == 0) recycler_->recycle(*this);
+  }
+  [[nodiscard]] std::uint32_t references() const { return references_; }
+
+ private:
+  std::byte* data_;
+  std::uint32_t capacity_;
+  std::uint32_t references_ = 0;
+  BufferRecycler* recycler_ = nullptr;
+};
+
+// Bytes [begin, end) of a segment, and one reference to it.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(NetworkBuffer& segment, std::uint32_t begin, std::uint32_t end)
+      : segment_(&segment), begin_(begin), end_(end) {
+    TAILRACE_ASSERT(begin <= end && end <= segment.capacity());
+    segment_->retain();
+  }
+  Buffer(const Buffer& other) : segment_(other.segment_), begin_(other.begin_), end_(other.end_) {
+    if (segment_ != nullptr) segment_->retain();
+  }
+  Buffer(Buffer&& other) noexcept
+      : segment_(std::exchange(other.segment_, nullptr)), begin_(other.begin_), end_(other.end_) {}
+  Buffer& operator=(Buffer other) noexcept {
+    std::swap(segment_, other.segment_);
+    begin_ = other.begin_;
+    end_ = other.end_;
+    return *this;
+  }
+  ~Buffer() { reset(); }
+
+  // Gives the reference back early.
+  void reset() {
+    if (segment_ != nullptr) std::exchange(segment_, nullptr)->release();
+  }
+
+  explicit operator bool() const { return segment_ != nullptr; }
+  [[nodiscard]] std::uint32_t size() const { return end_ - begin_; }
+  [[nodiscard]] std::span<const std::byte> bytes() const {
+    return segment_ == nullptr ? std::span<const std::byte>{}
+                               : std::span<const std::byte>(segment_->data() + begin_, size());
+  }
+
+ private:
+  NetworkBuffer* segment_ = nullptr;
+  std::uint32_t begin_ = 0;
+  std::uint32_t end_ = 0;
+};
+
+}  // namespace tailrace::engine

@@ -1,0 +1,41 @@
+// The reading end of the network as the rest of a task sees it.
+//
+// Flink 1.10 InputGate, BufferOrEvent.
+#pragma once
+
+#include <optional>
+#include <variant>
+
+#include "engine/ids.hpp"
+#include "engine/network/buffer.hpp"
+#include "engine/network/events.hpp"
+#include "sim/base/callback.hpp"
+
+namespace tailrace::engine {
+
+struct BufferOrEvent {
+  ChannelIndex channel = 0;
+  std::variant<Buffer, RuntimeEvent> item;
+  bool more_available = false;  // the gate has more right now
+
+  [[nodiscard]] bool is_buffer() const { return item.index() == 0; }
+  [[nodiscard]] const RuntimeEvent& event() const { return std::get<1>(item); }
+};
+
+class InputGate {
+ public:
+  virtual ~InputGate() = default;
+
+  [[nodiscard]] virtual std::int32_t channel_count() const = 0;
+  // Never waits. Nothing: no channel has anything right now, or the gate is finished.
+  virtual std::optional<BufferOrEvent> poll_next() = 0;
+  // Every channel has delivered its EndOfPartitionEvent.
+  [[nodiscard]] virtual bool is_finished() const = 0;
+  // Whether poll_next would give something now. A finished gate counts as available.
+  [[nodiscard]] virtual bool is_available() const = 0;
+  // Runs whenever the gate turns from not available to available; set once, before the first poll.
+  // Called from inside network events: it must only take a note (schedule the task), never poll.
+  virtual void set_availability_listener(base::InplaceFunction<void()> listener) = 0;
+};
+
+}  // namespace tailrace::engine

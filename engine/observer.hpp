@@ -1,0 +1,59 @@
+// What the engine tells whoever watches: the trace, the statistics, the anchors of a timeline.
+//
+// Observers must not change the engine from inside a call: whoever wants to act at such a moment
+// schedules an event at the same time. Every function has an empty default.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "engine/checkpoint/checkpoint_failure_reason.hpp"
+#include "engine/checkpoint/checkpoint_options.hpp"
+#include "engine/checkpoint/messages.hpp"
+#include "engine/ids.hpp"
+
+namespace tailrace::engine {
+
+// A subtask as an observer names it.
+struct SubtaskRef {
+  std::int32_t vertex = 0;  // index of the job vertex
+  std::int32_t subtask = 0;
+  std::int32_t attempt_number = 0;
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  // Job manager.
+  virtual void on_job_status(JobId, JobStatus) {}
+  virtual void on_execution_state(JobId, SubtaskRef, ExecutionState) {}
+  // A failure that the scheduler was notified of, and whether it restarts (fixed delay: attempts).
+  virtual void on_failover(JobId, SubtaskRef, std::string_view /*cause*/, bool /*restarts*/) {}
+  // Tasks are about to be deployed again; `restored` is kNoCheckpoint if there was none.
+  virtual void on_restore(JobId, CheckpointId /*restored*/) {}
+  virtual void on_task_manager_registered(ProcessId) {}
+  virtual void on_task_manager_lost(ProcessId, std::string_view /*cause*/) {}
+
+  virtual void on_checkpoint_triggered(JobId, const CheckpointMetaData&, const CheckpointOptions&,
+                                       std::int32_t /*tasks_to_acknowledge*/) {}
+  // `acknowledged` counts this one.
+  virtual void on_checkpoint_acknowledged(JobId, CheckpointId, SubtaskRef,
+                                          std::int32_t /*acknowledged*/, const CheckpointMetrics&,
+                                          std::int64_t /*state_bytes*/) {}
+  virtual void on_checkpoint_declined(JobId, CheckpointId, SubtaskRef, CheckpointFailureReason) {}
+  virtual void on_checkpoint_completed(JobId, const CheckpointMetaData&, const CheckpointOptions&,
+                                       std::int64_t /*state_bytes*/) {}
+  // `id` is kNoCheckpoint when the trigger failed before it had one.
+  virtual void on_checkpoint_failed(JobId, CheckpointId, CheckpointFailureReason) {}
+
+  // Task manager.
+  virtual void on_barrier_processed(JobId, SubtaskRef, std::int32_t /*gate*/, ChannelIndex,
+                                    CheckpointId) {}
+  // The task takes its snapshot: alignment is over.
+  virtual void on_snapshot_started(JobId, SubtaskRef, CheckpointId, std::int64_t /*alignment_ns*/) {
+  }
+  virtual void on_task_restored(JobId, SubtaskRef, std::int64_t /*state_bytes*/) {}
+};
+
+}  // namespace tailrace::engine

@@ -1,0 +1,125 @@
+// Handles: what a checkpoint remembers of state that lies elsewhere.
+//
+// Flink 1.10 StreamStateHandle (FileStateHandle, ByteStreamStateHandle), KeyedStateHandle,
+// OperatorStateHandle, OperatorSubtaskState, TaskStateSnapshot (spec state.md 6, rescale.md 1.4).
+// Handles are immutable and shared: one file may be referenced by several subtasks after a rescale.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/ids.hpp"
+#include "engine/state/key_group_range.hpp"
+
+namespace tailrace::engine {
+
+// A stream of bytes: in a file of the checkpoint store, or in line if it is small (1.10: below
+// `state.backend.fs.memory-threshold`).
+struct FileStateHandle {
+  std::string path;
+  std::int64_t size_bytes = 0;
+  friend bool operator==(const FileStateHandle&, const FileStateHandle&) = default;
+};
+struct ByteStreamStateHandle {
+  std::string name;
+  std::vector<std::byte> bytes;
+  friend bool operator==(const ByteStreamStateHandle&, const ByteStreamStateHandle&) = default;
+};
+using StreamStateHandle = std::variant<FileStateHandle, ByteStreamStateHandle>;
+using StreamStateHandlePtr = std::shared_ptr<const StreamStateHandle>;
+
+[[nodiscard]] std::int64_t state_size_bytes(const StreamStateHandle& handle);
+// Path of the file, or name of the bytes: what identifies the stream (spec S-3.14).
+[[nodiscard]] const std::string& stream_name(const StreamStateHandle& handle);
+
+// Keyed state of one or more key groups. Sub-kinds differ in what an intersection does (S-3.17).
+class KeyedStateHandle {
+ public:
+  virtual ~KeyedStateHandle() = default;
+  [[nodiscard]] virtual KeyGroupRange key_group_range() const = 0;
+  // 1.10: never null for key-groups handles, a disjoint range gives one with the empty range.
+  [[nodiscard]] virtual std::shared_ptr<const KeyedStateHandle> intersect(
+      KeyGroupRange range) const = 0;
+  [[nodiscard]] virtual std::int64_t state_size_bytes() const = 0;
+  // Appends the names of all files that discarding this handle deletes.
+  virtual void append_private_files(std::vector<std::string>& paths) const = 0;
+};
+using KeyedStateHandlePtr = std::shared_ptr<const KeyedStateHandle>;
+
+// Flink KeyGroupsStateHandle: one stream with an offset for each key group (heap snapshots).
+class KeyGroupsStateHandle final : public KeyedStateHandle {
+ public:
+  KeyGroupsStateHandle(KeyGroupRangeOffsets offsets, StreamStateHandlePtr stream)
+      : offsets_(std::move(offsets)), stream_(std::move(stream)) {}
+
+  [[nodiscard]] KeyGroupRange key_group_range() const override { return offsets_.range; }
+  [[nodiscard]] std::shared_ptr<const KeyedStateHandle> intersect(
+      KeyGroupRange range) const override;
+  [[nodiscard]] std::int64_t state_size_bytes() const override;
+  void append_private_files(std::vector<std::string>& paths) const override;
+
+  [[nodiscard]] const KeyGroupRangeOffsets& offsets() const { return offsets_; }
+  [[nodiscard]] const StreamStateHandlePtr& stream() const { return stream_; }
+
+ private:
+  KeyGroupRangeOffsets offsets_;
+  StreamStateHandlePtr stream_;
+};
+
+enum class DistributionMode : std::uint8_t { SPLIT_DISTRIBUTE, UNION, BROADCAST };
+
+// Flink OperatorStreamStateHandle: one stream with the offsets of each named list in it.
+struct OperatorStateHandle {
+  struct StateMetaInfo {
+    std::vector<std::int64_t> offsets;
+    DistributionMode mode = DistributionMode::SPLIT_DISTRIBUTE;
+    friend bool operator==(const StateMetaInfo&, const StateMetaInfo&) = default;
+  };
+  // In the order in which the names were registered or met; looked up by name.
+  std::vector<std::pair<std::string, StateMetaInfo>> states;
+  StreamStateHandlePtr delegate;
+};
+
+struct OperatorSubtaskState {
+  std::vector<OperatorStateHandle> managed_operator;
+  std::vector<OperatorStateHandle> raw_operator;
+  std::vector<KeyedStateHandlePtr> managed_keyed;
+  std::vector<KeyedStateHandlePtr> raw_keyed;
+
+  [[nodiscard]] bool has_state() const {
+    return !managed_operator.empty() || !raw_operator.empty() || !managed_keyed.empty() ||
+           !raw_keyed.empty();
+  }
+  [[nodiscard]] std::int64_t state_size_bytes() const;
+  void append_private_files(std::vector<std::string>& paths) const;
+};
+
+// State of one subtask of one vertex: one entry for each operator of the chain.
+struct TaskStateSnapshot {
+  std::map<OperatorId, OperatorSubtaskState> operators;
+
+  [[nodiscard]] bool has_state() const;
+  [[nodiscard]] std::int64_t state_size_bytes() const;
+  void append_private_files(std::vector<std::string>& paths) const;
+};
+
+// State of one operator in a checkpoint. Flink OperatorState (S-1.10).
+struct OperatorState {
+  OperatorId id;
+  std::int32_t parallelism = 0;
+  std::int32_t max_parallelism = 0;
+  std::map<std::int32_t, OperatorSubtaskState> subtasks;
+};
+
+// What a restored subtask starts from. Flink JobManagerTaskRestore (S-1.14).
+struct JobManagerTaskRestore {
+  CheckpointId restore_checkpoint_id = kNoCheckpoint;
+  TaskStateSnapshot snapshot;
+};
+
+}  // namespace tailrace::engine
