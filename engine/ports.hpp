@@ -159,14 +159,16 @@ class ReplayableLog {
  public:
   struct Line {
     std::string_view text;  // without its line end; lives as long as the log
-    Time offered;           // when it came into being; never before it is it visible
+    // When it came into being; never before is it visible. None: it comes into being when it is
+    // read (an offered rate of `max`).
+    std::optional<Time> offered;
     std::int64_t next = 0;  // position behind it
   };
   [[nodiscard]] virtual std::int32_t partition_count() const = 0;
   [[nodiscard]] virtual std::int64_t begin(std::int32_t partition) const = 0;
   [[nodiscard]] virtual std::int64_t end(std::int32_t partition) const = 0;
   // The first line at or behind `position`, whether or not it has been offered yet; none at the
-  // end. With an offered rate of `max` every line is offered when it is read: `offered` is then now.
+  // end.
   [[nodiscard]] virtual std::optional<Line> read(std::int32_t partition,
                                                  std::int64_t position) const = 0;
   // Whether a source of it ends after the last line; otherwise it stays idle there.

@@ -50,7 +50,7 @@ class StreamOperator {
 // The head of a source chain.
 class SourceOperator : public StreamOperator {
  public:
-  void process(const Record&) final;  // never called: a source has no input
+  void process(const Record& record) final;  // never called: a source has no input
 
   // Emits at most one record into the context's output. Nothing: no record is due; `next_due` then
   // says when to ask again (none: never, or the source has ended).

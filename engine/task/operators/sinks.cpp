@@ -1,0 +1,147 @@
+#include "engine/task/operators/sinks.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/state/operator_state_backend.hpp"
+#include "sim/base/assert.hpp"
+
+namespace tailrace::engine {
+namespace {
+
+// One element of the sink's list state: the transaction that was current, and those that wait for
+// the completion of their checkpoint.
+struct SinkState {
+  TransactionId current = 0;
+  std::vector<std::pair<CheckpointId, TransactionId>> pending;
+};
+
+void append_long(std::string& bytes, std::int64_t value) {
+  for (int shift = 56; shift >= 0; shift -= 8) {
+    bytes.push_back(static_cast<char>((static_cast<std::uint64_t>(value) >> shift) & 0xff));
+  }
+}
+
+std::int64_t take_long(std::string_view& bytes) {
+  TAILRACE_ASSERT_MSG(bytes.size() >= 8, "a sink state that ends early");
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < 8; ++i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  bytes.remove_prefix(8);
+  return static_cast<std::int64_t>(value);
+}
+
+std::string encode(const SinkState& state) {
+  std::string bytes;
+  append_long(bytes, state.current);
+  append_long(bytes, static_cast<std::int64_t>(state.pending.size()));
+  for (const auto& [checkpoint, transaction] : state.pending) {
+    append_long(bytes, checkpoint);
+    append_long(bytes, transaction);
+  }
+  return bytes;
+}
+
+SinkState decode(std::string_view bytes) {
+  SinkState state;
+  state.current = take_long(bytes);
+  for (std::int64_t left = take_long(bytes); left > 0; --left) {
+    const CheckpointId checkpoint = take_long(bytes);
+    const TransactionId transaction = take_long(bytes);
+    state.pending.emplace_back(checkpoint, transaction);
+  }
+  return state;
+}
+
+class TwoPhaseCommitSink final : public StreamOperator {
+ public:
+  explicit TwoPhaseCommitSink(ExternalSystem& system) : system_(&system) {}
+
+  // S-8.10: what was pre-committed is committed, what was current is aborted, for each restored
+  // element; there may be several after a scale-in and none after a scale-out.
+  void initialize_state(const OperatorContext& context) override {
+    state_ = &context.operator_state->get_list_state<std::string>(kTwoPhaseCommitState);
+    if (context.restored) {
+      for (const std::string& element : state_->get()) {
+        const SinkState restored = decode(element);
+        for (const auto& [checkpoint, transaction] : restored.pending) {
+          // The system of a run never times a transaction out, so this cannot have been aborted.
+          TAILRACE_ASSERT_MSG(system_->commit(transaction), "recoverAndCommit failed");
+        }
+        system_->abort(restored.current);
+      }
+    }
+    current_ = system_->begin();
+  }
+
+  void process(const Record& record) override { system_->write(*current_, record); }
+
+  // S-8.8.
+  void snapshot_state(CheckpointId checkpoint) override {
+    pending_.emplace(checkpoint, *current_);
+    current_ = system_->begin();
+    SinkState state;
+    state.current = *current_;
+    state.pending.assign(pending_.begin(), pending_.end());
+    state_->update({encode(state)});
+  }
+
+  // S-8.9: a notice also commits what older, subsumed checkpoints left.
+  void notify_checkpoint_complete(CheckpointId checkpoint) override {
+    while (!pending_.empty() && pending_.begin()->first <= checkpoint) {
+      TAILRACE_ASSERT_MSG(system_->commit(pending_.begin()->second), "commit failed");
+      pending_.erase(pending_.begin());
+    }
+  }
+
+  // S-8.13: pending ones are left for recovery.
+  void close() override {
+    if (current_) system_->abort(*std::exchange(current_, std::nullopt));
+  }
+
+ private:
+  ExternalSystem* system_;
+  PartitionableListState<std::string>* state_ = nullptr;
+  std::optional<TransactionId> current_;
+  std::map<CheckpointId, TransactionId> pending_;
+};
+
+class AtLeastOnceSink final : public StreamOperator {
+ public:
+  explicit AtLeastOnceSink(ExternalSystem& system) : system_(&system) {}
+  void initialize_state(const OperatorContext&) override {}
+  void process(const Record& record) override { system_->append(record); }
+
+ private:
+  ExternalSystem* system_;
+};
+
+template <typename Sink>
+class SinkFactory final : public StreamOperatorFactory {
+ public:
+  explicit SinkFactory(ExternalSystem& system) : system_(&system) {}
+  [[nodiscard]] std::unique_ptr<StreamOperator> create() const override {
+    return std::make_unique<Sink>(*system_);
+  }
+
+ private:
+  ExternalSystem* system_;
+};
+
+}  // namespace
+
+std::shared_ptr<const StreamOperatorFactory> make_two_phase_commit_sink_factory(
+    ExternalSystem& system) {
+  return std::make_shared<SinkFactory<TwoPhaseCommitSink>>(system);
+}
+
+std::shared_ptr<const StreamOperatorFactory> make_at_least_once_sink_factory(
+    ExternalSystem& system) {
+  return std::make_shared<SinkFactory<AtLeastOnceSink>>(system);
+}
+
+}  // namespace tailrace::engine

@@ -1,0 +1,111 @@
+#include "engine/task/task.hpp"
+
+#include <utility>
+
+#include "engine/network/result_partition.hpp"
+#include "engine/observer.hpp"
+#include "sim/base/assert.hpp"
+
+namespace tailrace::engine {
+
+Task::Task(const Ports& ports, NetworkEnvironment& network,
+           std::shared_ptr<const TaskDeploymentDescriptor> descriptor,
+           RpcAddress<JobMasterGateway> job_master, Owner& owner)
+    : ports_(ports),
+      network_(&network),
+      descriptor_(std::move(descriptor)),
+      job_master_(job_master),
+      owner_(&owner) {}
+
+Task::~Task() = default;
+
+void Task::start() {
+  TAILRACE_ASSERT(state_ == ExecutionState::CREATED);
+  state_ = ExecutionState::DEPLOYING;
+  invokable_ = std::make_unique<StreamTask>(ports_, *network_, descriptor_, *this);
+  state_ = ExecutionState::RUNNING;
+  report(ExecutionState::RUNNING, {});
+  invokable_->invoke();
+}
+
+void Task::cancel() {
+  if (is_terminal(state_) || state_ == ExecutionState::CANCELING) return;
+  state_ = ExecutionState::CANCELING;
+  // A task that already fails is on its way out: it completes as CANCELED now (S-6.18).
+  failing_ = false;
+  invokable_->cancel();
+}
+
+void Task::fail(std::string cause) {
+  if (is_terminal(state_) || state_ == ExecutionState::CANCELING || failing_) return;
+  failing_ = true;
+  failure_ = std::move(cause);
+  invokable_->cancel();
+}
+
+void Task::trigger_checkpoint(const CheckpointMetaData& meta, const CheckpointOptions& options,
+                              bool advance_to_end_of_event_time) {
+  if (state_ != ExecutionState::RUNNING || failing_) {
+    decline({descriptor_->job, descriptor_->attempt, meta.id,
+             CheckpointFailureReason::CHECKPOINT_DECLINED_TASK_NOT_READY});
+    return;
+  }
+  invokable_->trigger_checkpoint(meta, options, advance_to_end_of_event_time);
+}
+
+void Task::notify_checkpoint_complete(CheckpointId id) {
+  if (state_ == ExecutionState::RUNNING && !failing_) invokable_->notify_checkpoint_complete(id);
+}
+
+std::vector<std::unique_ptr<ResultPartition>> Task::take_partitions() {
+  return invokable_ == nullptr ? std::vector<std::unique_ptr<ResultPartition>>{}
+                               : invokable_->take_partitions();
+}
+
+void Task::acknowledge(AcknowledgeCheckpoint message) {
+  const std::int64_t handles =
+      message.state == nullptr ? 0 : static_cast<std::int64_t>(message.state->operators.size());
+  job_master_.tell(*ports_.calls, kRpcBytes + handles * kRpcBytesPerHandle,
+                   [message = std::make_unique<AcknowledgeCheckpoint>(std::move(message))](
+                       JobMasterGateway& to) { to.acknowledge_checkpoint(std::move(*message)); });
+}
+
+void Task::decline(DeclineCheckpoint message) {
+  job_master_.tell(*ports_.calls, kRpcBytes,
+                   [message](JobMasterGateway& to) { to.decline_checkpoint(message); });
+}
+
+void Task::state_restored(std::int64_t state_bytes) {
+  ports_.observer->on_task_restored(
+      descriptor_->job, {descriptor_->vertex, descriptor_->subtask, descriptor_->attempt_number},
+      state_bytes);
+}
+
+void Task::invokable_finished() {
+  end(ExecutionState::FINISHED);
+}
+
+void Task::invokable_failed(std::string cause) {
+  fail(std::move(cause));
+}
+
+void Task::invokable_stopped() {
+  end(failing_ ? ExecutionState::FAILED : ExecutionState::CANCELED);
+}
+
+void Task::end(ExecutionState state) {
+  TAILRACE_ASSERT(!is_terminal(state_));
+  state_ = state;
+  report(state, state == ExecutionState::FAILED ? failure_ : std::string());
+  owner_->task_ended(*this);
+}
+
+void Task::report(ExecutionState state, std::string failure) {
+  TaskExecutionState update{descriptor_->job, descriptor_->attempt, state, std::move(failure)};
+  job_master_.tell(*ports_.calls, kRpcBytes,
+                   [update = std::move(update)](JobMasterGateway& to) mutable {
+                     to.update_task_execution_state(std::move(update));
+                   });
+}
+
+}  // namespace tailrace::engine

@@ -1,0 +1,78 @@
+// One attempt of one subtask on its task manager: its states, and what the job manager hears of it.
+//
+// Flink 1.10 Task (spec rescale.md S-1.1, S-6.18; coordinator.md 5.1 steps 3 and 4).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/scheduling/deployment.hpp"
+#include "engine/scheduling/gateways.hpp"
+#include "engine/task/stream_task.hpp"
+
+namespace tailrace::engine {
+
+class NetworkEnvironment;
+
+class Task final : private StreamTaskHost {
+ public:
+  // Tells its owner when the attempt has reached a terminal state; the owner may then destroy it,
+  // but not from inside the call.
+  class Owner {
+   public:
+    virtual void task_ended(Task& task) = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  Task(const Ports& ports, NetworkEnvironment& network,
+       std::shared_ptr<const TaskDeploymentDescriptor> descriptor,
+       RpcAddress<JobMasterGateway> job_master, Owner& owner);
+  ~Task();
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+
+  // DEPLOYING, then RUNNING.
+  void start();
+
+  // Ignored in a terminal state.
+  void cancel();
+  void fail(std::string cause);
+  void trigger_checkpoint(const CheckpointMetaData& meta, const CheckpointOptions& options,
+                          bool advance_to_end_of_event_time);
+  void notify_checkpoint_complete(CheckpointId id);
+
+  [[nodiscard]] ExecutionAttemptId attempt() const { return descriptor_->attempt; }
+  [[nodiscard]] ExecutionState state() const { return state_; }
+  [[nodiscard]] const TaskDeploymentDescriptor& descriptor() const { return *descriptor_; }
+  // Null once the attempt has ended.
+  [[nodiscard]] StreamTask* invokable() { return invokable_.get(); }
+  [[nodiscard]] const StreamTask* invokable() const { return invokable_.get(); }
+  [[nodiscard]] std::vector<std::unique_ptr<ResultPartition>> take_partitions();
+
+ private:
+  // StreamTaskHost
+  void acknowledge(AcknowledgeCheckpoint message) override;
+  void decline(DeclineCheckpoint message) override;
+  void state_restored(std::int64_t state_bytes) override;
+  void invokable_finished() override;
+  void invokable_failed(std::string cause) override;
+  void invokable_stopped() override;
+
+  void report(ExecutionState state, std::string failure);
+  void end(ExecutionState state);
+
+  Ports ports_;
+  NetworkEnvironment* network_;
+  std::shared_ptr<const TaskDeploymentDescriptor> descriptor_;
+  RpcAddress<JobMasterGateway> job_master_;
+  Owner* owner_;
+  ExecutionState state_ = ExecutionState::CREATED;
+  std::string failure_;  // why it is on its way to FAILED
+  bool failing_ = false;
+  std::unique_ptr<StreamTask> invokable_;
+};
+
+}  // namespace tailrace::engine

@@ -1,0 +1,143 @@
+#include "scenarios/world/file_log.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/base/assert.hpp"
+
+namespace tailrace::scenarios {
+namespace {
+
+// a * b / c rounded down, without overflow in between. Requires: the result fits.
+std::int64_t mul_div(std::int64_t a, std::int64_t b, std::int64_t c) {
+  __extension__ using Wide = __int128;
+  return static_cast<std::int64_t>(static_cast<Wide>(a) * b / c);
+}
+
+}  // namespace
+
+FileLog::FileLog(std::string text, std::int32_t partitions, OfferedLoad load, bool finite,
+                 const engine::Clock& clock)
+    : text_(std::move(text)), load_(std::move(load)), finite_(finite), clock_(&clock) {
+  TAILRACE_ASSERT(partitions > 0);
+  const auto size = static_cast<std::int64_t>(text_.size());
+  std::int64_t begin = 0;
+  for (std::int32_t i = 0; i < partitions; ++i) {
+    Partition partition;
+    partition.begin = begin;
+    // The first line end at or behind the even cut closes the partition.
+    std::int64_t end = std::max(begin, mul_div(size, i + 1, partitions));
+    while (end < size && end > 0 && text_[static_cast<std::size_t>(end - 1)] != '\n') ++end;
+    partition.end = end;
+    for (std::int64_t at = begin; at < end;) {
+      partition.line_starts.push_back(at);
+      const std::size_t line_end = text_.find('\n', static_cast<std::size_t>(at));
+      at = line_end == std::string::npos ? end : static_cast<std::int64_t>(line_end) + 1;
+    }
+    const auto lines = static_cast<std::int64_t>(partition.line_starts.size());
+    if (lines > 0) ranks_ = std::max(ranks_, (lines - 1) * partitions + i + 1);
+    partitions_.push_back(std::move(partition));
+    begin = end;
+  }
+}
+
+std::int64_t FileLog::begin(std::int32_t partition) const {
+  return partitions_.at(static_cast<std::size_t>(partition)).begin;
+}
+
+std::int64_t FileLog::end(std::int32_t partition) const {
+  return partitions_.at(static_cast<std::size_t>(partition)).end;
+}
+
+std::optional<engine::ReplayableLog::Line> FileLog::read(std::int32_t partition,
+                                                         std::int64_t position) const {
+  Partition& part = partitions_.at(static_cast<std::size_t>(partition));
+  const auto& starts = part.line_starts;
+  const auto found = std::lower_bound(starts.begin(), starts.end(), position);
+  const auto index = static_cast<std::int64_t>(found - starts.begin());
+  note_read(part, index);
+  if (found == starts.end()) return std::nullopt;
+  const std::int64_t next = found + 1 == starts.end() ? part.end : *(found + 1);
+
+  std::string_view line(text_);
+  line = line.substr(static_cast<std::size_t>(*found), static_cast<std::size_t>(next - *found));
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  if (load_.kind == OfferedLoad::Kind::kMax) return Line{line, std::nullopt, next};
+  return Line{line, offered_at(index * partition_count() + partition), next};
+}
+
+void FileLog::note_read(Partition& partition, std::int64_t index) const {
+  if (index < partition.passed) ++replayed_;
+  partition.passed = std::max(partition.passed, index);
+  if (!partition.exhausted && index == static_cast<std::int64_t>(partition.line_starts.size())) {
+    partition.exhausted = true;
+    ++exhausted_partitions_;
+    if (exhausted() && on_exhausted_) on_exhausted_();
+  }
+}
+
+Time FileLog::offered_at(std::int64_t rank) const {
+  switch (load_.kind) {
+    case OfferedLoad::Kind::kMax:
+      return Time{};
+    case OfferedLoad::Kind::kOver:
+      return Time{mul_div(rank, load_.over.ns, ranks_)};
+    case OfferedLoad::Kind::kSteps:
+      break;
+  }
+  // Walk the steps: how many lines does each of them bring before the next one begins?
+  std::int64_t before = 0;
+  for (std::size_t i = 0; i < load_.steps.size(); ++i) {
+    const OfferedLoad::Step& step = load_.steps[i];
+    if (step.records > 0) {
+      const Time due = step.from + Duration{mul_div(rank - before, step.per.ns, step.records)};
+      if (i + 1 == load_.steps.size() || due < load_.steps[i + 1].from) return due;
+    }
+    if (i + 1 == load_.steps.size()) return Time::max();
+    if (step.records > 0) {
+      // Lines due before the next step: ranks with due time < its start.
+      __extension__ using Wide = __int128;
+      const Duration length = load_.steps[i + 1].from - step.from;
+      before += static_cast<std::int64_t>(
+          (static_cast<Wide>(length.ns) * step.records + step.per.ns - 1) / step.per.ns);
+    }
+  }
+  return Time::max();
+}
+
+std::int64_t FileLog::lines_offered() const {
+  std::int64_t count = 0;
+  const Time now = clock_->now();
+  for (std::int32_t p = 0; p < partition_count(); ++p) {
+    const Partition& part = partitions_[static_cast<std::size_t>(p)];
+    if (load_.kind == OfferedLoad::Kind::kMax) {
+      count += part.passed;
+      continue;
+    }
+    // Offer times ascend with the rank, so the offered lines are a prefix.
+    std::int64_t low = 0;
+    auto high = static_cast<std::int64_t>(part.line_starts.size());
+    while (low < high) {
+      const std::int64_t middle = (low + high) / 2;
+      if (offered_at(middle * partition_count() + p) <= now) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    count += low;
+  }
+  return count;
+}
+
+std::int64_t FileLog::lines_before(std::int32_t partition, std::int64_t position) const {
+  const auto& starts = partitions_.at(static_cast<std::size_t>(partition)).line_starts;
+  return std::lower_bound(starts.begin(), starts.end(), position) - starts.begin();
+}
+
+std::optional<Time> FileLog::offered_until() const {
+  if (load_.kind == OfferedLoad::Kind::kMax) return std::nullopt;
+  return ranks_ == 0 ? Time{} : offered_at(ranks_ - 1);
+}
+
+}  // namespace tailrace::scenarios

@@ -1,0 +1,73 @@
+// A text file as a log that comes into being line by line.
+//
+// The file is cut into partitions of about equal length at line ends; each has its own position, as
+// the partitions of a Kafka topic have. Line j of partition p is the (j * partitions + p)-th to be
+// offered, so that all partitions grow at the same pace. The cut does not depend on who reads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/ports.hpp"
+#include "scenarios/model.hpp"
+
+namespace tailrace::scenarios {
+
+class FileLog final : public engine::ReplayableLog {
+ public:
+  // `text` is the whole file; a last line without line end counts. Requires: partitions > 0.
+  FileLog(std::string text, std::int32_t partitions, OfferedLoad load, bool finite,
+          const engine::Clock& clock);
+
+  [[nodiscard]] std::int32_t partition_count() const override {
+    return static_cast<std::int32_t>(partitions_.size());
+  }
+  [[nodiscard]] std::int64_t begin(std::int32_t partition) const override;
+  [[nodiscard]] std::int64_t end(std::int32_t partition) const override;
+  [[nodiscard]] std::optional<Line> read(std::int32_t partition,
+                                         std::int64_t position) const override;
+  [[nodiscard]] bool finite() const override { return finite_; }
+
+  // Lines that have come into being until now. With a load of `max` a line comes into being when it
+  // is read.
+  [[nodiscard]] std::int64_t lines_offered() const;
+  // Lines read again after somebody had read on behind them: what failures made the sources replay.
+  [[nodiscard]] std::int64_t lines_replayed() const { return replayed_; }
+  // Somebody has read on behind the last line of every partition.
+  [[nodiscard]] bool exhausted() const { return exhausted_partitions_ == partition_count(); }
+  // Runs once, when that happens; inside a read.
+  void on_exhausted(base::Callback callback) { on_exhausted_ = std::move(callback); }
+  // Lines of [begin(partition), position).
+  [[nodiscard]] std::int64_t lines_before(std::int32_t partition, std::int64_t position) const;
+  // When the last line comes into being; nothing with a load of `max`.
+  [[nodiscard]] std::optional<Time> offered_until() const;
+
+ private:
+  struct Partition {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::vector<std::int64_t> line_starts;
+    std::int64_t passed = 0;  // lines that somebody has read on behind
+    bool exhausted = false;
+  };
+
+  [[nodiscard]] Time offered_at(std::int64_t rank) const;
+  // Somebody stands before line `index` of a partition, or at its end.
+  void note_read(Partition& partition, std::int64_t index) const;
+
+  std::string text_;
+  OfferedLoad load_;
+  bool finite_;
+  const engine::Clock* clock_;
+  std::int64_t ranks_ = 0;  // one more than the highest rank of a line
+  // What readers have done; reading does not change the log.
+  mutable std::vector<Partition> partitions_;
+  mutable std::int64_t replayed_ = 0;
+  mutable std::int32_t exhausted_partitions_ = 0;
+  mutable base::Callback on_exhausted_;
+};
+
+}  // namespace tailrace::scenarios

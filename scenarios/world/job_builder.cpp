@@ -1,0 +1,163 @@
+#include "scenarios/world/job_builder.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "engine/task/operators/keyed_count.hpp"
+#include "engine/task/operators/line_source.hpp"
+#include "engine/task/operators/sinks.hpp"
+#include "engine/task/operators/stateless.hpp"
+#include "scenarios/diagnostics.hpp"
+#include "sim/base/assert.hpp"
+
+namespace tailrace::scenarios {
+namespace {
+
+// Enough partitions that every subtask of the largest parallelism has some, whoever it is: a
+// subtask of 1.10 that is restored with none takes itself for a fresh one (spec rescale.md S-3.19)
+// and would read partitions that others own.
+constexpr std::int32_t kPartitionsPerSubtask = 4;
+constexpr std::int32_t kPartitionsMin = 16;
+
+std::string read_file(const Scenario& scenario, const OperatorSpec& source) {
+  std::ifstream file(source.file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.is_open() || file.bad()) {
+    throw ScenarioError(describe(scenario, source.position) + ": cannot read the file " +
+                        source.file + " of source " + source.id);
+  }
+  return text;
+}
+
+// The largest parallelism that the operator has in any submission of the run.
+std::int32_t largest_parallelism(const Scenario& scenario, std::int32_t op) {
+  const auto index = static_cast<std::size_t>(op);
+  std::vector<std::int32_t> parallelism = initial_parallelism(scenario);
+  std::int32_t largest = parallelism[index];
+  for (const TimelineEntry& entry : scenario.timeline) {
+    if (entry.action != ActionKind::kRescale) continue;
+    parallelism = rescaled_parallelism(scenario, std::move(parallelism), entry.rescales);
+    largest = std::max(largest, parallelism[index]);
+  }
+  return largest;
+}
+
+std::shared_ptr<const engine::StreamOperatorFactory> factory_of(const OperatorSpec& op,
+                                                                std::int32_t index,
+                                                                const JobEnds& ends) {
+  switch (op.kind) {
+    case OperatorKind::kSource:
+      return engine::make_line_source_factory(*ends.logs.at(index));
+    case OperatorKind::kFlatMap:
+    case OperatorKind::kMap:
+      return op.function == OperatorFunction::kTokenize ? engine::make_tokenize_factory()
+                                                        : engine::make_identity_factory();
+    case OperatorKind::kKeyed:
+      return engine::make_keyed_count_factory();
+    case OperatorKind::kSink:
+      return op.guarantee == Guarantee::kExactlyOnce
+                 ? engine::make_two_phase_commit_sink_factory(*ends.stores.at(index))
+                 : engine::make_at_least_once_sink_factory(*ends.stores.at(index));
+  }
+  TAILRACE_ASSERT_MSG(false, "an operator of an unknown kind");
+  return nullptr;
+}
+
+// What an operator emits: the keyed count pairs of word and count, everything else what it reads.
+engine::RecordType output_type(const Scenario& scenario, std::int32_t op) {
+  const OperatorSpec& spec = scenario.job.operators[static_cast<std::size_t>(op)];
+  if (spec.kind == OperatorKind::kKeyed) return engine::RecordType::kStringLong;
+  if (spec.kind == OperatorKind::kMap && !spec.inputs.empty()) {
+    return output_type(scenario, spec.inputs.front());
+  }
+  return engine::RecordType::kString;
+}
+
+}  // namespace
+
+JobEnds make_job_ends(const Scenario& scenario, const engine::Clock& clock) {
+  JobEnds ends;
+  for (std::size_t i = 0; i < scenario.job.operators.size(); ++i) {
+    const OperatorSpec& op = scenario.job.operators[i];
+    const auto index = static_cast<std::int32_t>(i);
+    if (op.kind == OperatorKind::kSink) {
+      ends.stores.emplace(index, std::make_unique<ExternalStore>(clock));
+    }
+    if (op.kind != OperatorKind::kSource) continue;
+    const std::int32_t partitions =
+        std::max(kPartitionsMin, kPartitionsPerSubtask * largest_parallelism(scenario, index));
+    ends.logs.emplace(index, std::make_unique<FileLog>(read_file(scenario, op), partitions, op.load,
+                                                       op.finite, clock));
+  }
+  return ends;
+}
+
+engine::StreamGraph build_stream_graph(const Scenario& scenario,
+                                       const std::vector<std::int32_t>& parallelism,
+                                       const JobEnds& ends) {
+  engine::StreamGraph graph;
+  graph.job_name = scenario.name;
+  graph.max_parallelism = scenario.job.max_parallelism > 0 ? scenario.job.max_parallelism
+                                                           : scenario.flink.max_parallelism;
+  graph.chaining_enabled = scenario.flink.operator_chaining;
+  for (std::size_t i = 0; i < scenario.job.operators.size(); ++i) {
+    const OperatorSpec& op = scenario.job.operators[i];
+    const auto index = static_cast<std::int32_t>(i);
+    engine::StreamNode node;
+    node.name = op.id;
+    node.uid = op.uid;
+    node.parallelism = parallelism[i];
+    node.max_parallelism = op.max_parallelism;
+    node.chaining =
+        op.kind == OperatorKind::kSource && op.chaining == engine::ChainingStrategy::ALWAYS
+            ? engine::ChainingStrategy::HEAD
+            : op.chaining;
+    node.factory = factory_of(op, index, ends);
+    graph.nodes.push_back(std::move(node));
+    for (std::size_t in = 0; in < op.inputs.size(); ++in) {
+      graph.edges.push_back({op.inputs[in], index, static_cast<std::int32_t>(in), op.partitioner,
+                             output_type(scenario, op.inputs[in])});
+    }
+  }
+  return graph;
+}
+
+std::vector<std::int32_t> initial_parallelism(const Scenario& scenario) {
+  std::vector<std::int32_t> parallelism;
+  for (const OperatorSpec& op : scenario.job.operators) parallelism.push_back(op.parallelism);
+  return parallelism;
+}
+
+std::vector<std::int32_t> rescaled_parallelism(
+    const Scenario& scenario, std::vector<std::int32_t> parallelism,
+    const std::vector<TimelineEntry::Rescale>& rescales) {
+  const std::vector<OperatorSpec>& operators = scenario.job.operators;
+  std::vector<bool> changed(operators.size(), false);
+  for (const TimelineEntry::Rescale& rescale : rescales) {
+    const auto op = static_cast<std::size_t>(rescale.op);
+    parallelism[op] = rescale.parallelism;
+    changed[op] = true;
+  }
+  // Along forward edges, until nothing changes any more. Named operators keep what was asked for.
+  for (bool again = true; again;) {
+    again = false;
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+      if (operators[i].partitioner != engine::PartitionerKind::kForward) continue;
+      for (const std::int32_t input : operators[i].inputs) {
+        const auto up = static_cast<std::size_t>(input);
+        if (changed[up] && !changed[i] && !operators[i].own_parallelism) {
+          parallelism[i] = parallelism[up];
+          changed[i] = again = true;
+        } else if (changed[i] && !changed[up] && !operators[up].own_parallelism) {
+          parallelism[up] = parallelism[i];
+          changed[up] = again = true;
+        }
+      }
+    }
+  }
+  return parallelism;
+}
+
+}  // namespace tailrace::scenarios

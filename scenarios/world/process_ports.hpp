@@ -1,0 +1,140 @@
+// The world as one process sees it: the engine's ports over the simulation.
+//
+// One object for each life of a process. When the process dies, everything that it was waiting for
+// is destroyed without being run (P2 of engine/ports.hpp), its connections close, and its peers
+// hear of that one link latency later. The object itself stays until the end of the run, so that
+// whoever still holds its ports finds a dead process and not a dangling pointer.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/ports.hpp"
+#include "scenarios/world/cost_model.hpp"
+#include "sim/host.hpp"
+#include "sim/network.hpp"
+#include "sim/random.hpp"
+#include "sim/simulation.hpp"
+#include "sim/storage.hpp"
+
+namespace tailrace::scenarios {
+
+class ProcessPorts;
+
+// The contents of the checkpoint store; the sim only knows how long its requests take.
+using BlobContents = std::map<std::string, engine::Blob>;
+
+// What all processes share. Everything outlives the processes.
+struct SharedWorld {
+  sim::Simulation* simulation = nullptr;
+  sim::Network* network = nullptr;
+  sim::ObjectStore* store = nullptr;
+  sim::RandomStreams* random = nullptr;
+  const CostModel* costs = nullptr;
+  BlobContents* blobs = nullptr;
+  Duration rpc_latency;
+  Duration link_latency;
+  std::vector<std::unique_ptr<ProcessPorts>>* processes = nullptr;  // by id, from 1
+
+  [[nodiscard]] ProcessPorts& process(engine::ProcessId id) const {
+    return *(*processes)[id.value - 1];
+  }
+};
+
+// How a subtask is slowed down at the moment; shared by all processes of a job.
+class SlowDowns {
+ public:
+  // `factor_milli`: 1000 is normal speed.
+  void set(std::int32_t vertex, std::int32_t subtask, std::int64_t factor_milli) {
+    factors_[{vertex, subtask}] = factor_milli;
+  }
+  void clear(std::int32_t vertex, std::int32_t subtask) { factors_.erase({vertex, subtask}); }
+  [[nodiscard]] std::int64_t factor_milli(engine::ComputeClient client) const {
+    if (factors_.empty()) return 1000;
+    const auto found = factors_.find({client.vertex, client.subtask});
+    return found == factors_.end() ? 1000 : found->second;
+  }
+
+ private:
+  std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> factors_;
+};
+
+class ProcessPorts final : private engine::Clock,
+                           private engine::Timers,
+                           private engine::RemoteCalls,
+                           private engine::DataLinks,
+                           private engine::Compute,
+                           private engine::BlobStore,
+                           private engine::RandomDraws,
+                           private sim::EventHandler {
+ public:
+  ProcessPorts(const SharedWorld& world, engine::ProcessId id, sim::Host& host,
+               sim::HostId network_host, const SlowDowns& slow_downs, engine::Observer& observer);
+  ~ProcessPorts();
+  ProcessPorts(const ProcessPorts&) = delete;
+  ProcessPorts& operator=(const ProcessPorts&) = delete;
+
+  [[nodiscard]] const engine::Ports& ports() const { return ports_; }
+  [[nodiscard]] bool alive() const { return alive_; }
+  [[nodiscard]] engine::ProcessId id() const { return id_; }
+
+  // Ends the process. `silently`: its power is cut and nobody is told; otherwise its sockets close.
+  void die(bool silently);
+
+ private:
+  struct Connection;
+
+  // Runs `callback` in this process after `delay`, unless it is dead by then.
+  engine::TimerId start_timer(Duration delay, base::Callback callback);
+  void on_event(std::uint64_t argument) override;
+
+  // Clock
+  [[nodiscard]] Time now() const override;
+  // Timers
+  engine::TimerId schedule(Duration delay, base::Callback callback) override;
+  void cancel(engine::TimerId timer) override;
+  // RemoteCalls
+  void send(engine::ProcessId to, std::int64_t bytes, base::Callback deliver) override;
+  // DataLinks
+  engine::ConnectionId open(engine::ProcessId server, base::Callback closed) override;
+  void accept(engine::ConnectionId connection, base::Callback closed) override;
+  void send(engine::ConnectionId connection, std::int64_t bytes, base::Callback written,
+            base::Callback delivered) override;
+  void close(engine::ConnectionId connection) override;
+  // Compute
+  [[nodiscard]] Duration price(const engine::Work& work) const override;
+  [[nodiscard]] Duration slice() const override;
+  void run(engine::ComputeClient client, Duration nominal, base::Callback done) override;
+  // BlobStore
+  void put(std::string path, std::vector<std::byte> bytes,
+           base::InplaceFunction<void(engine::PutStatus)> done) override;
+  void get(const std::string& path, base::InplaceFunction<void(engine::Blob)> done) override;
+  void remove(const std::string& path) override;
+  // RandomDraws
+  std::int64_t uniform(std::string_view stream, std::int64_t low, std::int64_t high) override;
+
+  SharedWorld world_;
+  engine::ProcessId id_;
+  sim::Host* host_;
+  sim::HostId network_host_;
+  const SlowDowns* slow_downs_;
+  engine::Ports ports_;
+  bool alive_ = true;
+
+  // Pending timers: a slab, so that steady state allocates nothing. The id of a timer is its slot
+  // and the slot's generation.
+  struct TimerSlot {
+    base::Callback callback;
+    sim::EventId event;
+    std::uint32_t generation = 1;
+    bool pending = false;
+  };
+  std::vector<TimerSlot> timers_;
+  std::vector<std::uint32_t> free_timers_;
+};
+
+}  // namespace tailrace::scenarios

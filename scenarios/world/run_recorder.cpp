@@ -1,0 +1,204 @@
+#include "scenarios/world/run_recorder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "scenarios/world/trace_kinds.hpp"
+
+namespace tailrace::scenarios {
+
+using analysis::CheckpointRow;
+using analysis::CheckpointStatus;
+
+void RunRecorder::trace(sim::TraceKind kind, std::int64_t a, std::int64_t b, std::int64_t c,
+                        std::int64_t d, std::string_view text) {
+  simulation_->trace().record({simulation_->now(), kind, {a, b, c, d}, text});
+}
+
+// --- what the world does -------------------------------------------------------------------------
+
+void RunRecorder::job_submitted(engine::JobId job, std::int32_t subtasks) {
+  job_ = job;
+  subtasks_ = static_cast<std::size_t>(subtasks);
+  running_.clear();
+}
+
+void RunRecorder::rescale_requested(std::string what, std::int64_t records_in_flight) {
+  analysis::RescaleRow row;
+  row.requested = simulation_->now();
+  row.what = std::move(what);
+  row.records_in_flight = records_in_flight;
+  rescales_.push_back(std::move(row));
+  rescaling_ = true;
+}
+
+void RunRecorder::rescale_savepoint(engine::CheckpointId savepoint) {
+  if (rescaling_) rescales_.back().savepoint = savepoint;
+}
+
+void RunRecorder::fault_injected() {
+  last_fault_ = simulation_->now();
+}
+
+void RunRecorder::settle_replayed() {
+  if (!replayed_) return;
+  const std::int64_t total = replayed_();
+  if (!restarts_.empty()) restarts_.back().records_replayed += total - replayed_before_;
+  replayed_before_ = total;
+}
+
+void RunRecorder::fill(analysis::RunResult& result) {
+  settle_replayed();
+  result.checkpoints = std::move(checkpoints_);
+  result.restarts = std::move(restarts_);
+  result.rescales = std::move(rescales_);
+  result.checkpoints_not_started = not_started_;
+  result.last_fault = last_fault_;
+}
+
+// --- job -----------------------------------------------------------------------------------------
+
+void RunRecorder::on_job_status(engine::JobId job, engine::JobStatus status) {
+  status_ = status;
+  trace(trace_kind::kJobStatus, job.value, static_cast<std::int64_t>(status));
+}
+
+void RunRecorder::on_execution_state(engine::JobId job, engine::SubtaskRef subtask,
+                                     engine::ExecutionState state) {
+  trace(trace_kind::kExecutionState, subtask.vertex, subtask.subtask, subtask.attempt_number,
+        static_cast<std::int64_t>(state));
+  if (job != job_) return;
+  const std::pair key{subtask.vertex, subtask.subtask};
+  if (state != engine::ExecutionState::RUNNING) {
+    running_.erase(key);
+    return;
+  }
+  running_.insert(key);
+  if (!all_running()) return;
+  if (!restarts_.empty() && !restarts_.back().running) {
+    restarts_.back().running = simulation_->now();
+  }
+  if (rescaling_ && !rescales_.back().running && rescales_.back().savepoint >= 0) {
+    rescales_.back().running = simulation_->now();
+    rescaling_ = false;
+  }
+  if (running_listener_) running_listener_(job);
+}
+
+void RunRecorder::on_failover(engine::JobId, engine::SubtaskRef subtask, std::string_view cause,
+                              bool restarts) {
+  trace(trace_kind::kFailover, subtask.vertex, subtask.subtask, restarts ? 1 : 0, 0, cause);
+  if (!restarts) return;
+  settle_replayed();
+  analysis::RestartRow row;
+  row.failed = simulation_->now();
+  row.cause = std::string(cause);
+  restarts_.push_back(std::move(row));
+}
+
+void RunRecorder::on_restore(engine::JobId, engine::CheckpointId restored) {
+  trace(trace_kind::kRestore, restored);
+  if (!restarts_.empty() && !restarts_.back().running) {
+    restarts_.back().restored_checkpoint = restored;
+  }
+}
+
+void RunRecorder::on_task_manager_registered(engine::ProcessId process) {
+  trace(trace_kind::kTaskManagerRegistered, process.value);
+}
+
+void RunRecorder::on_task_manager_lost(engine::ProcessId process, std::string_view cause) {
+  trace(trace_kind::kTaskManagerLost, process.value, 0, 0, 0, cause);
+}
+
+void RunRecorder::on_task_restored(engine::JobId, engine::SubtaskRef subtask,
+                                   std::int64_t state_bytes) {
+  trace(trace_kind::kTaskRestored, subtask.vertex, subtask.subtask, state_bytes);
+}
+
+// --- checkpoints -----------------------------------------------------------------------------------
+
+CheckpointRow* RunRecorder::find(engine::CheckpointId id) {
+  const auto found = std::find_if(checkpoints_.rbegin(), checkpoints_.rend(),
+                                  [id](const CheckpointRow& row) { return row.id == id; });
+  return found == checkpoints_.rend() ? nullptr : &*found;
+}
+
+void RunRecorder::on_checkpoint_triggered(engine::JobId, const engine::CheckpointMetaData& meta,
+                                          const engine::CheckpointOptions& options,
+                                          std::int32_t tasks_to_acknowledge) {
+  trace(trace_kind::kCheckpointTriggered, meta.id, static_cast<std::int64_t>(options.type),
+        tasks_to_acknowledge);
+  CheckpointRow row;
+  row.id = meta.id;
+  row.savepoint = engine::is_savepoint(options.type);
+  row.triggered = simulation_->now();
+  row.subtasks = tasks_to_acknowledge;
+  checkpoints_.push_back(std::move(row));
+  if (listener_) listener_(CheckpointMoment::kTriggered, meta.id, 0);
+}
+
+void RunRecorder::on_checkpoint_acknowledged(engine::JobId, engine::CheckpointId id,
+                                             engine::SubtaskRef subtask, std::int32_t acknowledged,
+                                             const engine::CheckpointMetrics& metrics,
+                                             std::int64_t state_bytes) {
+  trace(trace_kind::kCheckpointAcknowledged, id, subtask.vertex, subtask.subtask, state_bytes);
+  if (CheckpointRow* row = find(id); row != nullptr) {
+    row->acknowledged = acknowledged;
+    row->alignment_max = std::max(row->alignment_max, Duration{metrics.alignment_ns});
+  }
+  if (listener_) listener_(CheckpointMoment::kAcknowledged, id, acknowledged);
+}
+
+void RunRecorder::on_checkpoint_declined(engine::JobId, engine::CheckpointId id,
+                                         engine::SubtaskRef subtask,
+                                         engine::CheckpointFailureReason reason) {
+  trace(trace_kind::kCheckpointDeclined, id, subtask.vertex, subtask.subtask,
+        static_cast<std::int64_t>(reason));
+}
+
+void RunRecorder::on_checkpoint_completed(engine::JobId, const engine::CheckpointMetaData& meta,
+                                          const engine::CheckpointOptions& options,
+                                          std::int64_t state_bytes) {
+  trace(trace_kind::kCheckpointCompleted, meta.id, state_bytes);
+  ++completed_;
+  if (CheckpointRow* row = find(meta.id); row != nullptr) {
+    row->status = CheckpointStatus::kCompleted;
+    row->duration = simulation_->now() - row->triggered;
+    row->state_bytes = state_bytes;
+  }
+  if (rescaling_ && options.type == engine::CheckpointType::SYNC_SAVEPOINT) {
+    rescale_savepoint(meta.id);
+  }
+  std::erase_if(met_barrier_, [&](const auto& met) { return std::get<0>(met) <= meta.id; });
+  if (listener_) listener_(CheckpointMoment::kCompleted, meta.id, 0);
+}
+
+void RunRecorder::on_checkpoint_failed(engine::JobId, engine::CheckpointId id,
+                                       engine::CheckpointFailureReason reason) {
+  trace(trace_kind::kCheckpointFailed, id, static_cast<std::int64_t>(reason));
+  CheckpointRow* row = find(id);
+  if (row == nullptr) {
+    ++not_started_;
+    return;
+  }
+  if (row->status != CheckpointStatus::kPending) return;
+  row->status = CheckpointStatus::kFailed;
+  row->duration = simulation_->now() - row->triggered;
+  row->failure = engine::to_string(reason);
+}
+
+void RunRecorder::on_barrier_processed(engine::JobId, engine::SubtaskRef subtask, std::int32_t,
+                                       engine::ChannelIndex channel, engine::CheckpointId id) {
+  trace(trace_kind::kBarrierProcessed, id, subtask.vertex, subtask.subtask, channel);
+  CheckpointRow* row = find(id);
+  if (row == nullptr || !met_barrier_.emplace(id, subtask.vertex, subtask.subtask).second) return;
+  row->start_delay_max = std::max(row->start_delay_max, simulation_->now() - row->triggered);
+}
+
+void RunRecorder::on_snapshot_started(engine::JobId, engine::SubtaskRef subtask,
+                                      engine::CheckpointId id, std::int64_t alignment_ns) {
+  trace(trace_kind::kSnapshotStarted, id, subtask.vertex, subtask.subtask, alignment_ns);
+}
+
+}  // namespace tailrace::scenarios

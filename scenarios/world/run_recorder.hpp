@@ -1,0 +1,111 @@
+// Watches a run: writes the trace and gathers the rows of the result.
+//
+// Sees only what engine/observer.hpp tells and what the world does to the cluster; decides nothing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "analysis/run_result.hpp"
+#include "engine/observer.hpp"
+#include "scenarios/model.hpp"
+#include "sim/base/callback.hpp"
+#include "sim/simulation.hpp"
+
+namespace tailrace::scenarios {
+
+class RunRecorder final : public engine::Observer {
+ public:
+  // A moment of the checkpoint protocol that a timeline may wait for.
+  using CheckpointListener = base::InplaceFunction<void(CheckpointMoment, engine::CheckpointId,
+                                                        std::int32_t acknowledged)>;
+
+  explicit RunRecorder(sim::Simulation& simulation) : simulation_(&simulation) {}
+
+  void set_checkpoint_listener(CheckpointListener listener) { listener_ = std::move(listener); }
+  // Runs when all subtasks of the job run (again).
+  void set_running_listener(base::InplaceFunction<void(engine::JobId)> listener) {
+    running_listener_ = std::move(listener);
+  }
+
+  // From the world.
+  void job_submitted(engine::JobId job, std::int32_t subtasks);
+  void rescale_requested(std::string what, std::int64_t records_in_flight);
+  void rescale_savepoint(engine::CheckpointId savepoint);
+  void fault_injected();
+  void trace(sim::TraceKind kind, std::int64_t a = 0, std::int64_t b = 0, std::int64_t c = 0,
+             std::int64_t d = 0, std::string_view text = {});
+  // Lines that the sources have read again so far; attributed to the restart before.
+  void set_replay_counter(base::InplaceFunction<std::int64_t()> counter) {
+    replayed_ = std::move(counter);
+  }
+
+  [[nodiscard]] bool all_running() const { return running_.size() == subtasks_ && subtasks_ > 0; }
+  [[nodiscard]] engine::JobStatus job_status() const { return status_; }
+  [[nodiscard]] std::int64_t checkpoints_completed() const { return completed_; }
+  // Moves the rows into the result.
+  void fill(analysis::RunResult& result);
+
+  // engine::Observer
+  void on_job_status(engine::JobId job, engine::JobStatus status) override;
+  void on_execution_state(engine::JobId job, engine::SubtaskRef subtask,
+                          engine::ExecutionState state) override;
+  void on_failover(engine::JobId job, engine::SubtaskRef subtask, std::string_view cause,
+                   bool restarts) override;
+  void on_restore(engine::JobId job, engine::CheckpointId restored) override;
+  void on_task_manager_registered(engine::ProcessId process) override;
+  void on_task_manager_lost(engine::ProcessId process, std::string_view cause) override;
+  void on_checkpoint_triggered(engine::JobId job, const engine::CheckpointMetaData& meta,
+                               const engine::CheckpointOptions& options,
+                               std::int32_t tasks_to_acknowledge) override;
+  void on_checkpoint_acknowledged(engine::JobId job, engine::CheckpointId id,
+                                  engine::SubtaskRef subtask, std::int32_t acknowledged,
+                                  const engine::CheckpointMetrics& metrics,
+                                  std::int64_t state_bytes) override;
+  void on_checkpoint_declined(engine::JobId job, engine::CheckpointId id,
+                              engine::SubtaskRef subtask,
+                              engine::CheckpointFailureReason reason) override;
+  void on_checkpoint_completed(engine::JobId job, const engine::CheckpointMetaData& meta,
+                               const engine::CheckpointOptions& options,
+                               std::int64_t state_bytes) override;
+  void on_checkpoint_failed(engine::JobId job, engine::CheckpointId id,
+                            engine::CheckpointFailureReason reason) override;
+  void on_barrier_processed(engine::JobId job, engine::SubtaskRef subtask, std::int32_t gate,
+                            engine::ChannelIndex channel, engine::CheckpointId id) override;
+  void on_snapshot_started(engine::JobId job, engine::SubtaskRef subtask, engine::CheckpointId id,
+                           std::int64_t alignment_ns) override;
+  void on_task_restored(engine::JobId job, engine::SubtaskRef subtask,
+                        std::int64_t state_bytes) override;
+
+ private:
+  [[nodiscard]] analysis::CheckpointRow* find(engine::CheckpointId id);
+  void settle_replayed();
+
+  sim::Simulation* simulation_;
+  CheckpointListener listener_;
+  base::InplaceFunction<void(engine::JobId)> running_listener_;
+  base::InplaceFunction<std::int64_t()> replayed_;
+
+  engine::JobId job_;
+  std::size_t subtasks_ = 0;
+  engine::JobStatus status_ = engine::JobStatus::CREATED;
+  std::set<std::pair<std::int32_t, std::int32_t>> running_;  // subtasks in RUNNING
+  std::int64_t completed_ = 0;
+  std::int64_t not_started_ = 0;
+
+  std::vector<analysis::CheckpointRow> checkpoints_;
+  std::vector<analysis::RestartRow> restarts_;
+  std::vector<analysis::RescaleRow> rescales_;
+  bool rescaling_ = false;
+  std::int64_t replayed_before_ = 0;  // of earlier restarts
+  std::optional<Time> last_fault_;
+  // Subtasks that have met a barrier of a pending checkpoint.
+  std::set<std::tuple<engine::CheckpointId, std::int32_t, std::int32_t>> met_barrier_;
+};
+
+}  // namespace tailrace::scenarios
