@@ -19,11 +19,17 @@ namespace tailrace::engine::test {
 
 class ManualClock final : public Clock {
  public:
-  [[nodiscard]] Time now() const override { return now_; }
+  [[nodiscard]] Time now() const override {
+    now_ = now_ + tick_;
+    return now_;
+  }
   void advance(Duration by) { now_ = now_ + by; }
+  // From now on so much time passes at every look at the clock.
+  void tick(Duration by) { tick_ = by; }
 
  private:
-  Time now_;
+  mutable Time now_;
+  Duration tick_;
 };
 
 // Hands out buffers that carry a number, and knows how many have not come back.
