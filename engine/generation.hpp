@@ -5,11 +5,19 @@
 // forbids `Generation::` anywhere else.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string_view>
 
 #include "engine/ids.hpp"
 
 namespace tailrace::engine {
+
+class CheckpointListener;
+class CheckpointedInputs;
+class Clock;
+struct CheckpointedInputsOptions;
+struct InputToCheckpoint;
 
 // "1.10" or "1.20", as a scenario writes it.
 [[nodiscard]] constexpr std::string_view name_of(Generation generation) {
@@ -20,5 +28,12 @@ namespace tailrace::engine {
 [[nodiscard]] constexpr bool is_available(Generation generation) {
   return generation == Generation::kFlink110;
 }
+
+// What a task reads through (engine/barrier/checkpointed_inputs.hpp): all gates behind one barrier
+// handler. Borrows gates, observers, listener and clock.
+// Requires: is_available(generation); at least one gate.
+[[nodiscard]] std::unique_ptr<CheckpointedInputs> make_checkpointed_inputs(
+    Generation generation, std::span<const InputToCheckpoint> inputs,
+    const CheckpointedInputsOptions& options, CheckpointListener& listener, const Clock& clock);
 
 }  // namespace tailrace::engine

@@ -1,0 +1,47 @@
+// All inputs of one task, and the one barrier handler that they share.
+//
+// Flink makes them in InputProcessorUtil. The task owns this object and destroys it before its
+// gates: items that wait for an alignment to end still hold network buffers.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/barrier/checkpointed_input.hpp"
+#include "engine/ids.hpp"
+#include "sim/base/time.hpp"
+
+namespace tailrace::engine {
+
+enum class CheckpointingMode : std::uint8_t;  // engine/scheduling/deployment.hpp
+
+struct CheckpointedInputsOptions {
+  CheckpointingMode mode;
+  // taskmanager.memory.segment-size: what each stored item counts for, whatever its real size.
+  std::int64_t page_bytes = 32 * 1024;
+  // task.checkpoint.alignment.max-size; -1: no limit, else > 0.
+  std::int64_t max_buffered_bytes = -1;
+};
+
+// One gate of a task and who watches it.
+struct InputToCheckpoint {
+  InputGate* gate = nullptr;
+  BarrierObserver* observer = nullptr;  // null: nobody
+};
+
+class CheckpointedInputs {
+ public:
+  virtual ~CheckpointedInputs() = default;
+
+  [[nodiscard]] virtual std::int32_t size() const = 0;
+  // Requires: 0 <= gate < size(). The reference lives as long as this object.
+  [[nodiscard]] virtual CheckpointedInput& input(std::int32_t gate) = 0;
+
+  // The gauges of a task.
+  [[nodiscard]] virtual CheckpointId latest_checkpoint_id() const = 0;
+  // The running alignment so far, else the length of the last one.
+  [[nodiscard]] virtual base::Duration alignment_duration() const = 0;
+  // Whether items of that channel wait for the end of an alignment.
+  [[nodiscard]] virtual bool is_blocked(std::int32_t gate, ChannelIndex channel) const = 0;
+};
+
+}  // namespace tailrace::engine

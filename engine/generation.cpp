@@ -1,0 +1,16 @@
+#include "engine/generation.hpp"
+
+#include "engine/barrier/checkpointed_inputs.hpp"
+#include "engine/barrier/f110/input_processor_util.hpp"
+#include "sim/base/assert.hpp"
+
+namespace tailrace::engine {
+
+std::unique_ptr<CheckpointedInputs> make_checkpointed_inputs(
+    Generation generation, std::span<const InputToCheckpoint> inputs,
+    const CheckpointedInputsOptions& options, CheckpointListener& listener, const Clock& clock) {
+  TAILRACE_ASSERT(is_available(generation));
+  return std::make_unique<f110::InputProcessorUtil>(inputs, options, listener, clock);
+}
+
+}  // namespace tailrace::engine
