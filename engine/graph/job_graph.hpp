@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,8 @@ struct JobVertex {
   // see `operator_ids_tail_first`.
   std::vector<ChainedOperator> chain;
   std::vector<OperatorId> operator_ids_tail_first;
+  // Of the same operators; none where the author gave none (S-1.6).
+  std::vector<std::optional<OperatorId>> user_defined_ids_tail_first;
   std::vector<JobEdge> outputs;
   std::vector<JobEdge> inputs;  // gate g of the task reads inputs[g]
 

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/ids.hpp"
 #include "engine/record.hpp"
 
 namespace tailrace::engine {
@@ -34,6 +36,8 @@ struct StreamNode {
   std::int32_t max_parallelism = -1;  // -1: the job's, or by default (S-2.7)
   ChainingStrategy chaining = ChainingStrategy::ALWAYS;
   std::string slot_sharing_group = "default";
+  // Flink's setUidHash: a second id under which a restore looks for state (S-1.6).
+  std::optional<OperatorId> user_defined_id;
   std::shared_ptr<const StreamOperatorFactory> factory;
 };
 
@@ -43,6 +47,9 @@ struct StreamEdge {
   std::int32_t input = 0;  // position among the target's in-edges; all feed one logical input
   PartitionerKind partitioner = PartitionerKind::kForward;
   RecordType type = RecordType::kString;
+  // The author chose no partitioner: forward between equal parallelisms, else rebalance (S-1.8);
+  // `partitioner` is then ignored.
+  bool default_partitioner = false;
 };
 
 struct StreamGraph {

@@ -1,0 +1,176 @@
+#include "engine/rescale/state_assignment_operation.hpp"
+
+#include <cstddef>
+#include <set>
+#include <utility>
+
+#include "engine/rescale/round_robin_operator_state_repartitioner.hpp"
+#include "sim/base/assert.hpp"
+
+namespace tailrace::engine {
+namespace {
+
+using Problem = std::optional<std::string>;
+
+const OperatorSubtaskState* find_subtask(const OperatorState& state, std::int32_t subtask) {
+  const auto found = state.subtasks.find(subtask);
+  return found == state.subtasks.end() ? nullptr : &found->second;
+}
+
+Problem check_completeness(const std::map<OperatorId, OperatorState>& states,
+                           const std::vector<VertexToRestore>& vertices) {
+  std::set<OperatorId> known;
+  for (const VertexToRestore& vertex : vertices) {
+    known.insert(vertex.operator_ids.begin(), vertex.operator_ids.end());
+  }
+  for (const auto& [id, state] : states) {
+    if (!known.contains(id)) return "There is no operator for the state " + id.hex();
+  }
+  return std::nullopt;
+}
+
+// S-3.8. Fabricated states take part as well and may flip the max parallelism back (S-3.9).
+Problem check_parallelism_preconditions(const OperatorState& state, VertexToRestore& vertex) {
+  if (state.max_parallelism < vertex.parallelism) {
+    return "The state for task " + vertex.id.hex() +
+           " can not be restored. The maximum parallelism (" +
+           std::to_string(state.max_parallelism) +
+           ") of the restored state is lower than the configured parallelism (" +
+           std::to_string(vertex.parallelism) + ")";
+  }
+  if (state.max_parallelism == vertex.max_parallelism) return std::nullopt;
+  if (!vertex.max_parallelism_auto) {
+    return "The maximum parallelism (" + std::to_string(state.max_parallelism) +
+           ") with which the latest checkpoint of vertex " + vertex.id.hex() +
+           " has been taken and its configured maximum parallelism (" +
+           std::to_string(vertex.max_parallelism) + ") differ";
+  }
+  vertex.max_parallelism = state.max_parallelism;
+  return std::nullopt;
+}
+
+using KeyedHandles = std::vector<KeyedStateHandlePtr>;
+using KeyedOf = KeyedHandles OperatorSubtaskState::*;
+
+KeyedHandles keyed_state_of(const OperatorState& state, KeyedOf kind, std::int32_t subtask,
+                            std::int32_t parallelism, KeyGroupRange range) {
+  KeyedHandles result;
+  if (parallelism == state.parallelism) {
+    // As it is: not even what lies outside the range is cut off.
+    const OperatorSubtaskState* own = find_subtask(state, subtask);
+    if (own != nullptr) result = own->*kind;
+    return result;
+  }
+  for (std::int32_t old = 0; old < state.parallelism; ++old) {
+    const OperatorSubtaskState* from = find_subtask(state, old);
+    if (from == nullptr) continue;
+    for (const KeyedStateHandlePtr& handle : from->*kind) {
+      if (handle == nullptr) continue;
+      if (KeyedStateHandlePtr part = handle->intersect(range)) result.push_back(std::move(part));
+    }
+  }
+  return result;
+}
+
+using OperatorOf = std::vector<OperatorStateHandle> OperatorSubtaskState::*;
+
+OperatorStatePerSubtask operator_state_of(const OperatorState& state, OperatorOf kind,
+                                          std::int32_t parallelism) {
+  OperatorStatePerSubtask old(static_cast<std::size_t>(state.parallelism));
+  for (std::int32_t subtask = 0; subtask < state.parallelism; ++subtask) {
+    const OperatorSubtaskState* from = find_subtask(state, subtask);
+    if (from != nullptr) old[static_cast<std::size_t>(subtask)] = from->*kind;
+  }
+  return RoundRobinOperatorStateRepartitioner().repartition_state(old, parallelism);
+}
+
+// One vertex: `states[i]` belongs to operator i of the vertex.
+Problem assign_attempt_state(VertexToRestore& vertex, const std::vector<OperatorState>& states,
+                             CheckpointId checkpoint) {
+  for (const OperatorState& state : states) {
+    if (Problem problem = check_parallelism_preconditions(state, vertex)) return problem;
+  }
+  // Recorded: Flink 1.10 runs into a null list here, and the whole restore fails (S-3.16).
+  for (const OperatorState& state : states) {
+    if (state.subtasks.empty() && state.parallelism != vertex.parallelism) {
+      return "The state of operator " + state.id.hex() +
+             " has no subtasks and cannot be restored with another parallelism";
+    }
+  }
+  const auto subtasks = static_cast<std::size_t>(vertex.parallelism);
+  std::vector<TaskStateSnapshot> snapshots(subtasks);
+  for (std::size_t op = 0; op < states.size(); ++op) {
+    const OperatorState& state = states[op];
+    OperatorStatePerSubtask managed =
+        operator_state_of(state, &OperatorSubtaskState::managed_operator, vertex.parallelism);
+    OperatorStatePerSubtask raw =
+        operator_state_of(state, &OperatorSubtaskState::raw_operator, vertex.parallelism);
+    for (std::size_t i = 0; i < subtasks; ++i) {
+      const auto subtask = static_cast<std::int32_t>(i);
+      const KeyGroupRange range =
+          key_group_range_of_subtask(vertex.max_parallelism, vertex.parallelism, subtask);
+      OperatorSubtaskState& target = snapshots[i].operators[vertex.operator_ids[op]];
+      target.managed_operator = std::move(managed[i]);
+      target.raw_operator = std::move(raw[i]);
+      target.managed_keyed = keyed_state_of(state, &OperatorSubtaskState::managed_keyed, subtask,
+                                            vertex.parallelism, range);
+      target.raw_keyed = keyed_state_of(state, &OperatorSubtaskState::raw_keyed, subtask,
+                                        vertex.parallelism, range);
+    }
+  }
+  for (std::size_t i = 0; i < subtasks; ++i) {
+    bool has_state = false;
+    for (const auto& [id, state] : snapshots[i].operators) has_state |= state.has_state();
+    if (!has_state) continue;
+    auto restore = std::make_shared<JobManagerTaskRestore>();
+    restore->restore_checkpoint_id = checkpoint;
+    restore->snapshot = std::move(snapshots[i]);
+    vertex.restores[i] = std::move(restore);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+KeyGroupRange key_group_range_of_subtask(std::int32_t max_parallelism, std::int32_t parallelism,
+                                         std::int32_t subtask) {
+  TAILRACE_ASSERT(0 <= subtask && subtask < parallelism && parallelism <= max_parallelism);
+  return KeyGroupRange{(subtask * max_parallelism + parallelism - 1) / parallelism,
+                       ((subtask + 1) * max_parallelism - 1) / parallelism};
+}
+
+base::Result<std::monostate, std::string> StateAssignmentOperation::assign_states(
+    std::vector<VertexToRestore>& vertices) const {
+  if (!allow_non_restored_state) {
+    if (Problem problem = check_completeness(operator_states, vertices)) {
+      return base::Failure{*std::move(problem)};
+    }
+  }
+  std::set<OperatorId> taken;
+  for (VertexToRestore& vertex : vertices) {
+    vertex.restores.assign(static_cast<std::size_t>(vertex.parallelism), nullptr);
+    std::vector<OperatorState> states;
+    bool stateless = true;
+    for (std::size_t op = 0; op < vertex.operator_ids.size(); ++op) {
+      // 1.10 looks under the user-defined id alone, if there is one (S-3.4).
+      OperatorId id = vertex.operator_ids[op];
+      if (!vertex.user_defined_ids.empty() && vertex.user_defined_ids[op].has_value()) {
+        id = *vertex.user_defined_ids[op];
+      }
+      const auto found = operator_states.find(id);
+      if (found != operator_states.end() && taken.insert(id).second) {
+        states.push_back(found->second);
+        stateless = false;
+      } else {
+        states.push_back(OperatorState{id, vertex.parallelism, vertex.max_parallelism, {}});
+      }
+    }
+    if (stateless) continue;
+    if (Problem problem = assign_attempt_state(vertex, states, restore_checkpoint_id)) {
+      return base::Failure{*std::move(problem)};
+    }
+  }
+  return std::monostate{};
+}
+
+}  // namespace tailrace::engine

@@ -1,0 +1,56 @@
+// Gives every subtask of a job its part of a checkpoint.
+//
+// Flink 1.10 StateAssignmentOperation (spec rescale.md 3.2 to 3.6): keyed state by intersection of
+// key-group ranges, operator state by the round-robin repartitioner. Pure function of its input;
+// hands handles on and reads no state.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/ids.hpp"
+#include "engine/state/handles.hpp"
+#include "sim/base/result.hpp"
+
+namespace tailrace::engine {
+
+// One job vertex as the assignment sees it, and what it gets.
+struct VertexToRestore {
+  JobVertexId id;
+  std::int32_t parallelism = 1;
+  std::int32_t max_parallelism = 128;  // may be overridden by the state's (S-3.8)
+  bool max_parallelism_auto = true;
+  // Tail first (S-1.7). This order also decides which state overrides the max parallelism last.
+  std::vector<OperatorId> operator_ids;
+  // Empty, or one entry for each operator.
+  std::vector<std::optional<OperatorId>> user_defined_ids;
+
+  // Result, one for each subtask; null where nothing was assigned, also when the subtask's part is
+  // empty (S-3.19): such a subtask starts as if there were no checkpoint.
+  std::vector<std::shared_ptr<const JobManagerTaskRestore>> restores;
+};
+
+struct StateAssignmentOperation {
+  CheckpointId restore_checkpoint_id = kNoCheckpoint;
+  const std::map<OperatorId, OperatorState>& operator_states;
+  bool allow_non_restored_state = false;
+
+  // Fills `restores` and `max_parallelism` of every vertex.
+  // Errors: state that no vertex takes, a max parallelism that does not fit (S-3.8), an operator
+  // state without any subtask at a changed parallelism (S-3.16). Vertices before the failing one
+  // are then already assigned; nothing of the result may be used.
+  [[nodiscard]] base::Result<std::monostate, std::string> assign_states(
+      std::vector<VertexToRestore>& vertices) const;
+};
+
+// The range of a subtask (spec S-2.3). Requires: 0 <= subtask < parallelism <= max_parallelism.
+[[nodiscard]] KeyGroupRange key_group_range_of_subtask(std::int32_t max_parallelism,
+                                                       std::int32_t parallelism,
+                                                       std::int32_t subtask);
+
+}  // namespace tailrace::engine
