@@ -11,12 +11,11 @@
 namespace tailrace::analysis {
 
 enum class ExpectationKind : std::uint8_t {
-  kComparison,        // NAME OPERATOR BOUND
-  kExactlyOnce,       // nothing lost, nothing twice
-  kAtLeastOnce,       // nothing lost
-  kNoOrphanedState,   // nothing unreferenced is left in the checkpoint store
-  kProgress,          // an effect was committed after the last fault
-  kTimelineHappened,  // an entry of the timeline fired and hit something
+  kComparison,       // NAME OPERATOR BOUND
+  kExactlyOnce,      // nothing lost, nothing twice
+  kAtLeastOnce,      // nothing lost
+  kNoOrphanedState,  // nothing unreferenced is left in the checkpoint store
+  kProgress,         // an effect was committed after the last fault
 };
 
 enum class Comparison : std::uint8_t {
