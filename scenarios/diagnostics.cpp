@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "sim/base/assert.hpp"
 
 namespace tailrace::scenarios {
 
-Diagnostics::Diagnostics(std::string file, const std::vector<std::string>& settings) {
-  sources_.push_back(std::move(file));
-  for (const std::string& setting : settings) sources_.push_back("--set " + setting);
+Diagnostics::Diagnostics(std::vector<std::string> sources) : sources_(std::move(sources)) {
+  TAILRACE_ASSERT(!sources_.empty());
 }
 
 void Diagnostics::error(Position where, std::string message) {

@@ -19,8 +19,8 @@ class ScenarioError : public std::runtime_error {
 
 class Diagnostics {
  public:
-  // `file` is shown as given; `settings` are the texts of the `--set` options.
-  Diagnostics(std::string file, const std::vector<std::string>& settings);
+  // What positions refer to: the file as it was named, then the options as they were given.
+  explicit Diagnostics(std::vector<std::string> sources);
 
   void error(Position where, std::string message);
   [[nodiscard]] bool empty() const { return errors_.empty(); }
