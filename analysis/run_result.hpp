@@ -1,0 +1,102 @@
+// What happened in one run, as plain data: the input of every report.
+//
+// Filled by whoever watched the run; nothing here computes. Times are virtual and in nanoseconds;
+// only `wall` may differ between two equal runs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/expectation.hpp"
+#include "sim/base/time.hpp"
+
+namespace tailrace::analysis {
+
+using base::Duration;
+using base::Time;
+
+enum class FinishReason : std::uint8_t {
+  kDuration,
+  kSourcesFinished,
+  kIdle,
+  kJobFailed,
+  kInterrupted
+};
+[[nodiscard]] const char* to_string(FinishReason reason);
+
+enum class CheckpointStatus : std::uint8_t { kPending, kCompleted, kFailed };
+[[nodiscard]] const char* to_string(CheckpointStatus status);
+
+// One checkpoint or savepoint that was triggered.
+struct CheckpointRow {
+  std::int64_t id = 0;
+  bool savepoint = false;
+  CheckpointStatus status = CheckpointStatus::kPending;
+  Time triggered;
+  std::optional<Duration> duration;  // from the trigger to completion or failure
+  std::string failure;               // why it failed, in Flink's words; else empty
+  std::int64_t state_bytes = 0;
+  std::int32_t acknowledged = 0;  // subtasks
+  std::int32_t subtasks = 0;      // that had to acknowledge
+  Duration alignment_max;         // longest alignment of a subtask
+  Duration start_delay_max;       // longest time from the trigger to a subtask's first barrier
+};
+
+// One restart after a failure.
+struct RestartRow {
+  Time failed;                  // when the job manager heard of it
+  std::optional<Time> running;  // when all subtasks ran again; none: not within the run
+  std::string cause;
+  std::int64_t restored_checkpoint = -1;  // -1: none, started anew
+  std::int64_t records_replayed = 0;      // read again because they came after that checkpoint
+};
+
+// One change of parallelism.
+struct RescaleRow {
+  Time requested;
+  std::optional<Time> running;
+  std::string what;                    // "count 2 -> 3"
+  std::int64_t savepoint = -1;         // -1: none was taken
+  std::int64_t records_in_flight = 0;  // between the operators when it was requested
+};
+
+// The answer of the ledger; see ledger.hpp.
+struct Audit {
+  std::int64_t lost = 0;
+  std::int64_t duplicated = 0;
+};
+
+struct RunResult {
+  std::string name;
+  std::uint64_t seed = 0;
+  std::string version;  // of Flink, "1.10"
+  std::uint64_t trace_hash = 0;
+  FinishReason finished = FinishReason::kDuration;
+  Duration virtual_time;
+  std::int64_t events = 0;
+  Duration wall;
+
+  std::int64_t records_in = 0;   // offered to the sources
+  std::int64_t records_out = 0;  // committed effects
+
+  std::vector<CheckpointRow> checkpoints;  // in the order of their triggers
+  std::vector<RestartRow> restarts;        // in order of time
+  std::vector<RescaleRow> rescales;        // in order of time
+  // Triggers that failed before they had an id; counted as failed, not as triggered.
+  std::int64_t checkpoints_not_started = 0;
+
+  std::vector<std::int64_t> latency_ns;  // one sample per committed effect, in any order
+
+  std::optional<Audit> audit;  // none: the job is one that the ledger cannot follow
+  std::optional<std::int64_t> orphaned_blobs;
+  std::optional<Time> last_fault;     // none: nothing went wrong
+  std::optional<Time> last_progress;  // last commit of an effect
+
+  std::vector<ExpectationResult> expectations;
+
+  [[nodiscard]] bool incomplete() const { return finished == FinishReason::kInterrupted; }
+};
+
+}  // namespace tailrace::analysis

@@ -1,0 +1,72 @@
+// The options of Flink that this engine obeys, typed, with their defaults of 1.10.
+//
+// The table of their names and types is in flink_options.cpp; all other keys that Flink knows are
+// in flink_keys.cpp and are only mentioned.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/ids.hpp"
+#include "sim/base/time.hpp"
+
+namespace tailrace::scenarios {
+
+enum class CheckpointingMode : std::uint8_t { EXACTLY_ONCE, AT_LEAST_ONCE };
+enum class CheckpointRetention : std::uint8_t {
+  NEVER_RETAIN,  // not configured
+  DELETE_ON_CANCELLATION,
+  RETAIN_ON_CANCELLATION,
+};
+
+// `kUnset` without checkpoints means no restart; with them Flink 1.10 restarts without limit after
+// one second (StreamGraphGenerator, FlinkConfigurableOptions).
+enum class RestartStrategyKind : std::uint8_t { kUnset, kNone, kFixedDelay };
+
+enum class FailoverStrategyKind : std::uint8_t { kFull, kRegion };
+
+struct FlinkOptions {
+  engine::Generation generation = engine::Generation::kFlink110;
+
+  // Checkpoints
+  std::optional<base::Duration> checkpoint_interval;  // none: no periodic checkpoints
+  base::Duration checkpoint_timeout = base::Duration::seconds(600);
+  base::Duration min_pause_between_checkpoints;
+  std::int32_t max_concurrent_checkpoints = 1;
+  CheckpointingMode mode = CheckpointingMode::EXACTLY_ONCE;
+  std::optional<std::int32_t> tolerable_failed_checkpoints;
+  CheckpointRetention retention = CheckpointRetention::NEVER_RETAIN;
+  bool prefer_checkpoint_for_recovery = false;
+  std::int32_t retained_checkpoints = 1;
+  std::int64_t state_memory_threshold_bytes = 1024;  // below: inside the metadata
+  std::int64_t alignment_max_bytes = -1;             // -1: no limit
+
+  // Failures
+  base::Duration heartbeat_interval = base::Duration::seconds(10);
+  base::Duration heartbeat_timeout = base::Duration::seconds(50);
+  base::Duration ask_timeout = base::Duration::seconds(10);
+  RestartStrategyKind restart_strategy = RestartStrategyKind::kUnset;
+  std::int32_t fixed_delay_attempts = 1;
+  base::Duration fixed_delay = base::Duration::seconds(1);
+  FailoverStrategyKind failover_strategy = FailoverStrategyKind::kFull;
+  base::Duration slot_request_timeout = base::Duration::seconds(300);
+  base::Duration slot_idle_timeout = base::Duration::seconds(50);
+  base::Duration task_cancellation_timeout = base::Duration::seconds(180);
+
+  // Network
+  std::int64_t segment_bytes = 32 * 1024;
+  std::int32_t buffers_per_channel = 2;
+  std::int32_t floating_buffers_per_gate = 8;
+  std::int32_t request_backoff_initial_ms = 100;
+  std::int32_t request_backoff_max_ms = 10'000;
+  base::Duration buffer_timeout = base::Duration::millis(100);  // 0: flush after every record
+
+  // Graph
+  bool operator_chaining = true;
+  std::int32_t max_parallelism = -1;  // -1: derived
+  std::int32_t default_parallelism = 1;
+  std::int32_t task_slots = 1;  // of a task manager, unless the cluster says otherwise
+};
+
+}  // namespace tailrace::scenarios

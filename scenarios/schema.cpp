@@ -1,0 +1,283 @@
+#include "scenarios/schema.hpp"
+
+#include <array>
+
+namespace tailrace::scenarios {
+namespace {
+
+constexpr auto kOptional = Presence::kOptional;
+constexpr auto kRequired = Presence::kRequired;
+constexpr auto kNotYet = Presence::kNotYet;
+
+constexpr std::int64_t kMostSubtasks = 32768;  // Flink's upper bound of max parallelism
+constexpr std::int64_t kEver = std::numeric_limits<std::int64_t>::max();
+
+using T = ValueType;
+
+constexpr std::array kScenarioKeys = std::to_array<KeySpec>({
+    {"tailrace", T::kInteger, kOptional, "1", 1, 1, {}, "version of the language"},
+    {"name", T::kText, kOptional, {}, 0, 0, {}, "by default the name of the file"},
+    {"about", T::kText, kOptional, {}, 0, 0, {}, "what the experiment shows"},
+    {"seed", T::kInteger, kOptional, "1", 0, kEver, {}, "of all random draws"},
+    {"duration", T::kDuration, kOptional, {}, 1, kEver, {}, "virtual time that the run lasts"},
+    {"until", T::kChoice, kOptional, {}, 0, 0, "sources_finished|idle", "ends the run earlier"},
+    {"end", T::kChoice, kOptional, "stop", 0, 0, "stop|cut", "stop with a savepoint, or as it is"},
+    {"fidelity", T::kChoice, kOptional, "records", 0, 0, "records|flow", "what a buffer holds"},
+    {"cluster", T::kSection, kOptional, {}, 0, 0, {}, "the machines"},
+    {"job", T::kSection, kRequired, {}, 0, 0, {}, "what runs on them"},
+    {"flink", T::kOther, kOptional, {}, 0, 0, {}, "Flink's own options, and `version`"},
+    {"timeline", T::kOther, kOptional, {}, 0, 0, {}, "a list of what happens and when"},
+    {"expect", T::kOther, kOptional, {}, 0, 0, {}, "a list of sentences that must hold"},
+    {"costs", T::kSection, kOptional, {}, 0, 0, {}, "prices of work"},
+    {"profile", T::kOther, kNotYet, {}, 0, 0, {}, "a named set of prices"},
+    {"base", T::kOther, kNotYet, {}, 0, 0, {}, "another scenario to start from"},
+    {"sweep", T::kOther, kNotYet, {}, 0, 0, {}, "a parameter study"},
+});
+
+constexpr std::array kClusterKeys = std::to_array<KeySpec>({
+    {"task_managers", T::kSection, kOptional, {}, 0, 0, {}, "processes that run the job"},
+    {"network", T::kSection, kOptional, {}, 0, 0, {}, "between any two hosts"},
+    {"disk", T::kSection, kOptional, {}, 0, 0, {}, "of each host"},
+    {"checkpoint_storage", T::kSection, kOptional, {}, 0, 0, {}, "shared by all"},
+    {"job_manager", T::kSection, kOptional, {}, 0, 0, {}, "the process in charge"},
+    {"resource_manager", T::kSection, kOptional, {}, 0, 0, {}, "who replaces processes"},
+});
+
+constexpr std::array kTaskManagersKeys = std::to_array<KeySpec>({
+    {"count", T::kInteger, kOptional, "1", 1, 10'000, {}, "numbered from 0"},
+    {"slots", T::kInteger, kOptional, {}, 1, 1'000, {}, "of each; taskmanager.numberOfTaskSlots"},
+    {"cores", T::kInteger, kOptional, "1", 1, 1'024, {}, "of each"},
+    {"speed", T::kMilli, kOptional, "1", 1, 1'000'000, {}, "of a core; 2 is twice as fast"},
+});
+
+constexpr std::array kNetworkKeys = std::to_array<KeySpec>({
+    {"bandwidth", T::kBandwidth, kOptional, "10Gbps", 0, 0, {}, "of a host, per direction"},
+    {"latency", T::kDuration, kOptional, "200us", 0, kEver, {}, "one way"},
+});
+
+constexpr std::array kDiskKeys = std::to_array<KeySpec>({
+    {"read", T::kBandwidth, kOptional, "500MB/s", 0, 0, {}, ""},
+    {"write", T::kBandwidth, kOptional, "300MB/s", 0, 0, {}, ""},
+    {"latency", T::kDuration, kOptional, "100us", 0, kEver, {}, "of a request"},
+});
+
+constexpr std::array kCheckpointStorageKeys = std::to_array<KeySpec>({
+    {"bandwidth", T::kBandwidth, kOptional, "1GB/s", 0, 0, {}, "of all connections together"},
+    {"per_connection", T::kBandwidth, kOptional, "90MB/s", 0, 0, {}, "of one"},
+    {"request_latency", T::kDuration, kOptional, "15ms", 0, kEver, {}, "before the first byte"},
+});
+
+constexpr std::array kJobManagerKeys = std::to_array<KeySpec>({
+    {"rpc_latency", T::kDuration, kOptional, "500us", 0, kEver, {}, "one way, between processes"},
+});
+
+constexpr std::array kResourceManagerKeys = std::to_array<KeySpec>({
+    {"kind", T::kChoice, kOptional, "standalone", 0, 0, "standalone|active", ""},
+    {"notices_after", T::kDuration, kOptional, "1s", 0, kEver, {}, "active: sees a dead process"},
+});
+
+constexpr std::array kJobKeys = std::to_array<KeySpec>({
+    {"max_parallelism", T::kInteger, kOptional, {}, 1, kMostSubtasks, {}, "number of key groups"},
+    {"parallelism", T::kInteger, kOptional, {}, 1, kMostSubtasks, {}, "where nothing else says"},
+    {"operators", T::kOther, kRequired, {}, 0, 0, {}, "a list in data-flow order"},
+});
+
+constexpr std::array kOperatorKeys = std::to_array<KeySpec>({
+    {"id", T::kName, kRequired, {}, 0, 0, {}, "unique in the job"},
+    {"uid", T::kText, kOptional, {}, 0, 0, {}, "name of its state; by default the id"},
+    {"kind", T::kChoice, kRequired, {}, 0, 0, "source|flat_map|map|keyed|sink", ""},
+    {"do", T::kChoice, kOptional, {}, 0, 0, "tokenize|identity|count", "what it does"},
+    {"input", T::kOther, kOptional, {}, 0, 0, {}, "an id or a list of ids"},
+    {"by",
+     T::kChoice,
+     kOptional,
+     {},
+     0,
+     0,
+     "forward|rebalance|hash|broadcast|rescale|shuffle|global",
+     "how records find a subtask"},
+    {"parallelism", T::kInteger, kOptional, {}, 1, kMostSubtasks, {}, "number of subtasks"},
+    {"max_parallelism", T::kInteger, kOptional, {}, 1, kMostSubtasks, {}, "number of key groups"},
+    {"cost", T::kDuration, kOptional, "1us", 0, kEver, {}, "of one record on a core of speed 1"},
+    {"chain", T::kChoice, kOptional, "always", 0, 0, "always|head|never", "ChainingStrategy"},
+    {"from", T::kSection, kOptional, {}, 0, 0, {}, "sources: where the records are"},
+    {"rate", T::kOther, kOptional, "max", 0, 0, {}, "sources: when they come into being"},
+    {"then", T::kChoice, kOptional, "stay", 0, 0, "stay|finish", "sources: after the last one"},
+    {"guarantee", T::kChoice, kOptional, "exactly_once", 0, 0, "exactly_once|at_least_once",
+     "sinks: in transactions, or as they come"},
+    {"keys", T::kOther, kNotYet, {}, 0, 0, {}, "distribution of keys"},
+    {"size", T::kOther, kNotYet, {}, 0, 0, {}, "distribution of sizes"},
+    {"state", T::kOther, kNotYet, {}, 0, 0, {}, "size of state per key"},
+});
+
+constexpr std::array kSourceFromKeys = std::to_array<KeySpec>({
+    {"file", T::kText, kRequired, {}, 0, 0, {}, "a text file, a record a line"},
+});
+
+constexpr std::array kRateOverKeys = std::to_array<KeySpec>({
+    {"over", T::kDuration, kOptional, {}, 1, kEver, {}, "all lines, evenly over that time"},
+    {"csv", T::kOther, kNotYet, {}, 0, 0, {}, "rates from a file"},
+});
+
+constexpr std::array kTimelineKeys = std::to_array<KeySpec>({
+    {"at", T::kDuration, kOptional, {}, 0, kEver, {}, "a time"},
+    {"every", T::kDuration, kOptional, {}, 1, kEver, {}, "again and again"},
+    {"from", T::kDuration, kOptional, {}, 0, kEver, {}, "with every: the first time"},
+    {"until", T::kDuration, kOptional, {}, 0, kEver, {}, "with every: not at or after it"},
+    {"when", T::kSection, kOptional, {}, 0, 0, {}, "a moment of the protocol"},
+    {"for", T::kDuration, kOptional, {}, 1, kEver, {}, "how long it lasts"},
+    {"back_after", T::kDuration, kOptional, {}, 0, kEver, {}, "until a new process starts"},
+    {"optional", T::kBoolean, kOptional, "false", 0, 0, {}, "it need not happen"},
+    {"kill", T::kSection, kOptional, {}, 0, 0, {}, "end a process"},
+    {"vanish", T::kSection, kOptional, {}, 0, 0, {}, "cut its power"},
+    {"slow", T::kSection, kOptional, {}, 0, 0, {}, "make a subtask slow"},
+    {"pause", T::kSection, kOptional, {}, 0, 0, {}, "make it stand still"},
+    {"fail", T::kSection, kOptional, {}, 0, 0, {}, "make it throw"},
+    {"rescale", T::kOther, kOptional, {}, 0, 0, {}, "operator: parallelism"},
+    {"storage", T::kSection, kOptional, {}, 0, 0, {}, "trouble in the checkpoint store"},
+    {"savepoint", T::kFlag, kOptional, {}, 0, 0, {}, "take one"},
+    {"checkpoint", T::kFlag, kOptional, {}, 0, 0, {}, "trigger one"},
+    {"restart", T::kOther, kNotYet, {}, 0, 0, {}, "a process"},
+    {"cut", T::kOther, kNotYet, {}, 0, 0, {}, "a link"},
+    {"delay", T::kOther, kNotYet, {}, 0, 0, {}, "a link or a message"},
+    {"throttle", T::kOther, kNotYet, {}, 0, 0, {}, "a link"},
+    {"drop", T::kOther, kNotYet, {}, 0, 0, {}, "a message"},
+    {"duplicate", T::kOther, kNotYet, {}, 0, 0, {}, "a message"},
+    {"rate", T::kOther, kNotYet, {}, 0, 0, {}, "change the offered load"},
+    {"stop_with_savepoint", T::kOther, kNotYet, {}, 0, 0, {}, "end the job"},
+    {"configure", T::kOther, kNotYet, {}, 0, 0, {}, "change options at the next restart"},
+    {"random", T::kOther, kNotYet, {}, 0, 0, {}, "faults drawn from rates"},
+});
+
+constexpr std::array kWhenKeys = std::to_array<KeySpec>({
+    {"checkpoint", T::kInteger, kRequired, {}, 1, kEver, {}, "its id; savepoints count"},
+    {"triggered", T::kFlag, kOptional, {}, 0, 0, {}, ""},
+    {"acknowledged", T::kInteger, kOptional, {}, 1, kEver, {}, "by so many subtasks"},
+    {"completed", T::kFlag, kOptional, {}, 0, 0, {}, ""},
+    {"barrier", T::kOther, kNotYet, {}, 0, 0, {}, "at a subtask"},
+    {"committed", T::kOther, kNotYet, {}, 0, 0, {}, "a transaction"},
+    {"restart", T::kOther, kNotYet, {}, 0, 0, {}, "a phase of a restart"},
+});
+
+constexpr std::array kTaskManagerTargetKeys = std::to_array<KeySpec>({
+    {"task_manager", T::kInteger, kOptional, {}, 0, 9'999, {}, "its number"},
+    {"task_manager_of", T::kText, kOptional, {}, 0, 0, {}, "whichever runs operator[subtask]"},
+    {"job_manager", T::kOther, kNotYet, {}, 0, 0, {}, "the process in charge"},
+});
+
+constexpr std::array kSlowKeys = std::to_array<KeySpec>({
+    {"operator", T::kText, kOptional, {}, 0, 0, {}, "with a number for `subtask`"},
+    {"subtask", T::kText, kRequired, {}, 0, 0, {}, "a number, or operator[subtask]"},
+    {"factor", T::kMilli, kRequired, {}, 1, 1'000'000'000, {}, "its work takes so much longer"},
+});
+
+constexpr std::array kPauseKeys = std::to_array<KeySpec>({
+    {"operator", T::kText, kOptional, {}, 0, 0, {}, "with a number for `subtask`"},
+    {"subtask", T::kText, kOptional, {}, 0, 0, {}, "a number, or operator[subtask]"},
+    {"task_manager", T::kInteger, kOptional, {}, 0, 9'999, {}, "its number"},
+    {"task_manager_of", T::kText, kOptional, {}, 0, 0, {}, "whichever runs operator[subtask]"},
+});
+
+constexpr std::array kFailKeys = std::to_array<KeySpec>({
+    {"operator", T::kText, kOptional, {}, 0, 0, {}, "with a number for `subtask`"},
+    {"subtask", T::kText, kRequired, {}, 0, 0, {}, "a number, or operator[subtask]"},
+});
+
+constexpr std::array kStorageKeys = std::to_array<KeySpec>({
+    {"error_rate", T::kPercent, kOptional, "0%", 0, 1'000'000, {}, "of requests that fail"},
+    {"slow", T::kMilli, kOptional, "1", 1, 1'000'000'000, {}, "transfers take so much longer"},
+    {"latency", T::kDuration, kOptional, "0s", 0, kEver, {}, "more per request"},
+    {"full", T::kBoolean, kOptional, "false", 0, 0, {}, "every write fails"},
+});
+
+constexpr std::array kCostsKeys = std::to_array<KeySpec>({
+    {"serialise", T::kSection, kOptional, {}, 0, 0, {}, "records into buffers"},
+    {"deserialise", T::kSection, kOptional, {}, 0, 0, {}, "records out of buffers"},
+    {"snapshot_sync", T::kSection, kOptional, {}, 0, 0, {}, "while the task stands still"},
+    {"snapshot_async", T::kSection, kOptional, {}, 0, 0, {}, "beside the task"},
+    {"restore", T::kSection, kOptional, {}, 0, 0, {}, "state read at a restart"},
+    {"checkpoint_finalise", T::kSection, kOptional, {}, 0, 0, {}, "at the job manager"},
+    {"slice", T::kDuration, kOptional, "1ms", 1'000, kEver, {}, "resolution of a task's work"},
+});
+
+// Starting points in the range of measured JVM figures; a scenario that cares states its own.
+constexpr std::array kRecordPriceKeys = std::to_array<KeySpec>({
+    {"per_record", T::kDuration, kOptional, "100ns", 0, kEver, {}, ""},
+    {"bandwidth", T::kBandwidth, kOptional, "1GB/s", 0, 0, {}, ""},
+});
+constexpr std::array kEntryPriceKeys = std::to_array<KeySpec>({
+    {"per_entry", T::kDuration, kOptional, "200ns", 0, kEver, {}, ""},
+    {"bandwidth", T::kBandwidth, kOptional, "500MB/s", 0, 0, {}, ""},
+});
+constexpr std::array kSyncPriceKeys = std::to_array<KeySpec>({
+    {"per_entry", T::kDuration, kOptional, "1ns", 0, kEver, {}, "bucket or list element"},
+    {"bandwidth", T::kBandwidth, kOptional, "5GB/s", 0, 0, {}, ""},
+});
+constexpr std::array kFinalisePriceKeys = std::to_array<KeySpec>({
+    {"per_subtask", T::kDuration, kOptional, "10us", 0, kEver, {}, "of each subtask's state"},
+    {"bandwidth", T::kBandwidth, kOptional, "200MB/s", 0, 0, {}, "of the metadata"},
+});
+
+}  // namespace
+
+const SectionSpec kScenarioSection{"", kScenarioKeys};
+const SectionSpec kClusterSection{"cluster", kClusterKeys};
+const SectionSpec kTaskManagersSection{"cluster.task_managers", kTaskManagersKeys};
+const SectionSpec kNetworkSection{"cluster.network", kNetworkKeys};
+const SectionSpec kDiskSection{"cluster.disk", kDiskKeys};
+const SectionSpec kCheckpointStorageSection{"cluster.checkpoint_storage", kCheckpointStorageKeys};
+const SectionSpec kJobManagerSection{"cluster.job_manager", kJobManagerKeys};
+const SectionSpec kResourceManagerSection{"cluster.resource_manager", kResourceManagerKeys};
+const SectionSpec kJobSection{"job", kJobKeys};
+const SectionSpec kOperatorSection{"job.operators[]", kOperatorKeys};
+const SectionSpec kSourceFromSection{"job.operators[].from", kSourceFromKeys};
+const SectionSpec kRateOverSection{"job.operators[].rate", kRateOverKeys};
+const SectionSpec kTimelineSection{"timeline[]", kTimelineKeys};
+const SectionSpec kWhenSection{"timeline[].when", kWhenKeys};
+const SectionSpec kTaskManagerTargetSection{"timeline[].kill", kTaskManagerTargetKeys};
+const SectionSpec kSlowSection{"timeline[].slow", kSlowKeys};
+const SectionSpec kPauseSection{"timeline[].pause", kPauseKeys};
+const SectionSpec kFailSection{"timeline[].fail", kFailKeys};
+const SectionSpec kStorageSection{"timeline[].storage", kStorageKeys};
+const SectionSpec kCostsSection{"costs", kCostsKeys};
+const SectionSpec kRecordPriceSection{"costs.serialise", kRecordPriceKeys};
+const SectionSpec kEntryPriceSection{"costs.restore", kEntryPriceKeys};
+const SectionSpec kSyncPriceSection{"costs.snapshot_sync", kSyncPriceKeys};
+const SectionSpec kFinalisePriceSection{"costs.checkpoint_finalise", kFinalisePriceKeys};
+
+const KeySpec* find_key(const SectionSpec& section, std::string_view key) {
+  for (const KeySpec& spec : section.keys) {
+    if (spec.key == key) return &spec;
+  }
+  return nullptr;
+}
+
+std::span<const SectionSpec* const> all_sections() {
+  static constexpr std::array kAll = std::to_array<const SectionSpec*>({&kScenarioSection,
+                                                                        &kClusterSection,
+                                                                        &kTaskManagersSection,
+                                                                        &kNetworkSection,
+                                                                        &kDiskSection,
+                                                                        &kCheckpointStorageSection,
+                                                                        &kJobManagerSection,
+                                                                        &kResourceManagerSection,
+                                                                        &kJobSection,
+                                                                        &kOperatorSection,
+                                                                        &kSourceFromSection,
+                                                                        &kRateOverSection,
+                                                                        &kTimelineSection,
+                                                                        &kWhenSection,
+                                                                        &kTaskManagerTargetSection,
+                                                                        &kSlowSection,
+                                                                        &kPauseSection,
+                                                                        &kFailSection,
+                                                                        &kStorageSection,
+                                                                        &kCostsSection,
+                                                                        &kRecordPriceSection,
+                                                                        &kEntryPriceSection,
+                                                                        &kSyncPriceSection,
+                                                                        &kFinalisePriceSection});
+  return kAll;
+}
+
+}  // namespace tailrace::scenarios
