@@ -30,7 +30,8 @@ enum class PartitionerKind : std::uint8_t {
 enum class ChainingStrategy : std::uint8_t { ALWAYS, NEVER, HEAD };
 
 struct StreamNode {
-  std::string name;     // unique in the job; also its uid
+  std::string name;     // unique in the job
+  std::string uid;      // empty: the name
   bool has_uid = true;  // operator id from the uid (S-1.4), else from the graph
   std::int32_t parallelism = 1;
   std::int32_t max_parallelism = -1;  // -1: the job's, or by default (S-2.7)

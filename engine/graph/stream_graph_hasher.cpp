@@ -57,7 +57,8 @@ class Hasher {
   bool generate(std::int32_t node) {
     const auto at = static_cast<std::size_t>(node);
     if (graph_.nodes[at].has_uid) {
-      assign(at, OperatorId{murmur3_128(graph_.nodes[at].name)});
+      const StreamNode& named = graph_.nodes[at];
+      assign(at, OperatorId{murmur3_128(named.uid.empty() ? named.name : named.uid)});
       return true;
     }
     const std::vector<std::int32_t>& inputs = topology_.in_edges(node);

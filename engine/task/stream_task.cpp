@@ -73,7 +73,10 @@ void StreamTask::set_up_outputs() {
   for (std::size_t i = 0; i < descriptor_->outputs.size(); ++i) {
     const ResultPartitionDescriptor& output = descriptor_->outputs[i];
     const JobEdge& edge = vertex.outputs[i];
-    partitions_.push_back(network_->create_partition(output));
+    std::unique_ptr<ResultPartition> partition =
+        network_->create_partition(output, &set_up_error_);
+    if (partition == nullptr) return;
+    partitions_.push_back(std::move(partition));
     const JobVertex& target =
         descriptor_->graph->vertices[static_cast<std::size_t>(edge.target_vertex)];
     ChannelSelectorConfig selector;
@@ -91,7 +94,7 @@ void StreamTask::set_up_outputs() {
 }
 
 void StreamTask::set_up_inputs() {
-  if (descriptor_->gates.empty()) return;
+  if (descriptor_->gates.empty() || !set_up_error_.empty()) return;
   for (const InputGateDescriptor& gate : descriptor_->gates) {
     gates_.push_back(network_->create_gate(
         gate, lifeline_.bind([this](std::string cause) { host_->invokable_failed(cause); })));
@@ -107,7 +110,7 @@ void StreamTask::set_up_inputs() {
   gate->set_availability_listener([this] { wake(); });
   CheckpointedInputsOptions options;
   options.mode = descriptor_->config.mode;
-  options.page_bytes = network_->config().segment_bytes;
+  options.page_bytes = descriptor_->config.segment_bytes;
   options.max_buffered_bytes = descriptor_->config.alignment_max_bytes;
   const InputToCheckpoint input{gate, this};
   inputs_ = make_checkpointed_inputs(descriptor_->config.generation, std::span(&input, 1), options,
@@ -119,6 +122,10 @@ void StreamTask::set_up_inputs() {
 // --- restore -----------------------------------------------------------------------------------
 
 void StreamTask::invoke() {
+  if (!set_up_error_.empty()) {
+    host_->invokable_failed(set_up_error_);
+    return;
+  }
   const JobVertex& vertex = descriptor_->job_vertex();
   chain_ = std::make_unique<OperatorChain>(vertex, writers_, *ports_.compute);
   state_.resize(chain_->size());

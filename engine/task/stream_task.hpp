@@ -159,6 +159,7 @@ class StreamTask final : private CheckpointListener, private BarrierObserver {
   std::vector<OperatorContext> contexts_;
   std::unique_ptr<OperatorChain> chain_;
   std::size_t restored_operators_ = 0;
+  std::string set_up_error_;  // not enough buffers: the task fails as soon as it runs
 
   Mailbox mailbox_;
   Duration spent_;

@@ -15,7 +15,6 @@ TaskExecutor::TaskExecutor(const Ports& ports, const TaskExecutorConfig& config,
 TaskExecutor::~TaskExecutor() {
   // Tasks give their buffers back to the network stack, so they go first.
   tasks_.clear();
-  finished_partitions_.clear();
 }
 
 void TaskExecutor::connect(RpcAddress<JobMasterGateway> job_master) {
@@ -102,12 +101,9 @@ void TaskExecutor::task_ended(Task& task) {
   if (task.state() == ExecutionState::FINISHED) {
     // What it produced lives until its consumers have read it (Flink: release on consumption).
     for (auto& partition : task.take_partitions()) {
-      finished_partitions_.push_back(std::move(partition));
+      network_.keep_until_consumed(std::move(partition));
     }
   }
-  std::erase_if(finished_partitions_, [](const std::unique_ptr<ResultPartition>& partition) {
-    return partition->is_consumed();
-  });
   // The task is still on the stack: it goes in an event of its own.
   ports_.timers->schedule({}, lifeline_.bind([this, ended = &task] {
     std::erase_if(tasks_,

@@ -63,8 +63,6 @@ class TaskExecutor final : public TaskExecutorGateway, private Task::Owner {
   RpcAddress<JobMasterGateway> job_master_;
   TimerId heartbeat_timer_;
   std::vector<std::unique_ptr<Task>> tasks_;
-  // Partitions of finished tasks that consumers still read.
-  std::vector<std::unique_ptr<ResultPartition>> finished_partitions_;
   base::Lifeline lifeline_;
 };
 

@@ -15,6 +15,8 @@
 
 namespace tailrace::scenarios {
 
+using base::Time;
+
 class ExternalStore final : public engine::ExternalSystem {
  public:
   struct Effect {

@@ -16,14 +16,31 @@
 #include "engine/ports.hpp"
 #include "scenarios/world/cost_model.hpp"
 #include "sim/host.hpp"
-#include "sim/network.hpp"
 #include "sim/random.hpp"
 #include "sim/simulation.hpp"
 #include "sim/storage.hpp"
 
 namespace tailrace::scenarios {
 
+class Connections;
 class ProcessPorts;
+
+// The random streams of a run, by name.
+class RandomStreams {
+ public:
+  explicit RandomStreams(std::uint64_t seed) : seed_(seed) {}
+  sim::RandomStream& stream(std::string_view name) {
+    auto found = streams_.find(name);
+    if (found == streams_.end()) {
+      found = streams_.emplace(std::string(name), sim::RandomStream(seed_, name)).first;
+    }
+    return found->second;
+  }
+
+ private:
+  std::uint64_t seed_;
+  std::map<std::string, sim::RandomStream, std::less<>> streams_;
+};
 
 // The contents of the checkpoint store; the sim only knows how long its requests take.
 using BlobContents = std::map<std::string, engine::Blob>;
@@ -31,13 +48,12 @@ using BlobContents = std::map<std::string, engine::Blob>;
 // What all processes share. Everything outlives the processes.
 struct SharedWorld {
   sim::Simulation* simulation = nullptr;
-  sim::Network* network = nullptr;
+  Connections* connections = nullptr;
   sim::ObjectStore* store = nullptr;
-  sim::RandomStreams* random = nullptr;
+  RandomStreams* random = nullptr;
   const CostModel* costs = nullptr;
   BlobContents* blobs = nullptr;
   Duration rpc_latency;
-  Duration link_latency;
   std::vector<std::unique_ptr<ProcessPorts>>* processes = nullptr;  // by id, from 1
 
   [[nodiscard]] ProcessPorts& process(engine::ProcessId id) const {
@@ -73,7 +89,7 @@ class ProcessPorts final : private engine::Clock,
                            private sim::EventHandler {
  public:
   ProcessPorts(const SharedWorld& world, engine::ProcessId id, sim::Host& host,
-               sim::HostId network_host, const SlowDowns& slow_downs, engine::Observer& observer);
+               const SlowDowns& slow_downs, engine::Observer& observer);
   ~ProcessPorts();
   ProcessPorts(const ProcessPorts&) = delete;
   ProcessPorts& operator=(const ProcessPorts&) = delete;
@@ -82,14 +98,16 @@ class ProcessPorts final : private engine::Clock,
   [[nodiscard]] bool alive() const { return alive_; }
   [[nodiscard]] engine::ProcessId id() const { return id_; }
 
+  // Runs `callback` in this process after `delay`, unless it is dead by then.
+  void run_after(Duration delay, base::Callback callback) { schedule(delay, std::move(callback)); }
+
   // Ends the process. `silently`: its power is cut and nobody is told; otherwise its sockets close.
   void die(bool silently);
 
  private:
-  struct Connection;
-
-  // Runs `callback` in this process after `delay`, unless it is dead by then.
-  engine::TimerId start_timer(Duration delay, base::Callback callback);
+  [[nodiscard]] sim::OwnerTag owner() const;
+  // Frees the slot of a timer and hands out its callback.
+  base::Callback release(std::uint32_t slot);
   void on_event(std::uint64_t argument) override;
 
   // Clock
@@ -120,7 +138,6 @@ class ProcessPorts final : private engine::Clock,
   SharedWorld world_;
   engine::ProcessId id_;
   sim::Host* host_;
-  sim::HostId network_host_;
   const SlowDowns* slow_downs_;
   engine::Ports ports_;
   bool alive_ = true;

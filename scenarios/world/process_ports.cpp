@@ -1,0 +1,175 @@
+#include "scenarios/world/process_ports.hpp"
+
+#include <utility>
+
+#include "scenarios/world/connections.hpp"
+#include "sim/base/assert.hpp"
+
+namespace tailrace::scenarios {
+
+ProcessPorts::ProcessPorts(const SharedWorld& world, engine::ProcessId id, sim::Host& host,
+                           const SlowDowns& slow_downs, engine::Observer& observer)
+    : world_(world), id_(id), host_(&host), slow_downs_(&slow_downs) {
+  ports_.self = id;
+  ports_.clock = this;
+  ports_.timers = this;
+  ports_.calls = this;
+  ports_.links = this;
+  ports_.compute = this;
+  ports_.blobs = this;
+  ports_.random = this;
+  ports_.observer = &observer;
+}
+
+ProcessPorts::~ProcessPorts() = default;
+
+sim::OwnerTag ProcessPorts::owner() const { return sim::OwnerTag{id_.value}; }
+
+void ProcessPorts::die(bool silently) {
+  TAILRACE_ASSERT(alive_);
+  alive_ = false;
+  for (TimerSlot& slot : timers_) {
+    if (!slot.pending) continue;
+    world_.simulation->cancel(slot.event);
+    slot.callback.reset();
+    slot.pending = false;
+  }
+  timers_.clear();
+  free_timers_.clear();
+  host_->kill(owner());
+  world_.store->cancel(owner());
+  world_.connections->process_died(id_, silently);
+}
+
+// --- timers ------------------------------------------------------------------------------------
+
+Time ProcessPorts::now() const { return world_.simulation->now(); }
+
+engine::TimerId ProcessPorts::schedule(Duration delay, base::Callback callback) {
+  if (!alive_) return {};
+  std::uint32_t index = 0;
+  if (free_timers_.empty()) {
+    index = static_cast<std::uint32_t>(timers_.size());
+    timers_.emplace_back();
+  } else {
+    index = free_timers_.back();
+    free_timers_.pop_back();
+  }
+  TimerSlot& slot = timers_[index];
+  slot.callback = std::move(callback);
+  slot.pending = true;
+  slot.event = world_.simulation->schedule(delay, *this, index);
+  return {static_cast<std::uint64_t>(slot.generation) << 32 | index};
+}
+
+void ProcessPorts::cancel(engine::TimerId timer) {
+  const auto index = static_cast<std::uint32_t>(timer.value & 0xffffffff);
+  if (index >= timers_.size()) return;
+  TimerSlot& slot = timers_[index];
+  if (!slot.pending || slot.generation != timer.value >> 32) return;
+  world_.simulation->cancel(slot.event);
+  release(index);
+}
+
+base::Callback ProcessPorts::release(std::uint32_t index) {
+  TimerSlot& slot = timers_[index];
+  base::Callback callback = std::move(slot.callback);
+  slot.pending = false;
+  ++slot.generation;
+  free_timers_.push_back(index);
+  return callback;
+}
+
+void ProcessPorts::on_event(std::uint64_t argument) {
+  base::Callback callback = release(static_cast<std::uint32_t>(argument));
+  callback();
+}
+
+// --- calls and links -----------------------------------------------------------------------------
+
+void ProcessPorts::send(engine::ProcessId to, std::int64_t bytes, base::Callback deliver) {
+  static_cast<void>(bytes);  // control messages are small beside their latency
+  if (!alive_) return;
+  // The latency is constant and events of one instant keep their order: FIFO for each pair.
+  world_.process(to).run_after(to == id_ ? Duration{} : world_.rpc_latency, std::move(deliver));
+}
+
+engine::ConnectionId ProcessPorts::open(engine::ProcessId server, base::Callback closed) {
+  return world_.connections->open(id_, server, std::move(closed));
+}
+
+void ProcessPorts::accept(engine::ConnectionId connection, base::Callback closed) {
+  world_.connections->accept(connection, std::move(closed));
+}
+
+void ProcessPorts::send(engine::ConnectionId connection, std::int64_t bytes,
+                        base::Callback written, base::Callback delivered) {
+  if (alive_) {
+    world_.connections->send(connection, id_, bytes, std::move(written), std::move(delivered));
+  }
+}
+
+void ProcessPorts::close(engine::ConnectionId connection) {
+  world_.connections->close(connection);
+}
+
+// --- compute -------------------------------------------------------------------------------------
+
+Duration ProcessPorts::price(const engine::Work& work) const { return world_.costs->price(work); }
+
+Duration ProcessPorts::slice() const { return world_.costs->slice(); }
+
+void ProcessPorts::run(engine::ComputeClient client, Duration nominal, base::Callback done) {
+  if (!alive_) return;
+  host_->run(owner(), nominal, {slow_downs_->factor_milli(client), 1000}, std::move(done));
+}
+
+// --- storage -------------------------------------------------------------------------------------
+
+void ProcessPorts::put(std::string path, std::vector<std::byte> bytes,
+                       base::InplaceFunction<void(engine::PutStatus)> done) {
+  if (!alive_) return;
+  struct Request {
+    std::string path;
+    engine::Blob blob;
+    base::InplaceFunction<void(engine::PutStatus)> done;
+  };
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  auto request = std::make_unique<Request>();
+  request->path = std::move(path);
+  request->blob = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  request->done = std::move(done);
+  world_.store->put(
+      size, owner(),
+      [contents = world_.blobs, request = std::move(request)](sim::StorageStatus status) {
+        const bool stored = status == sim::StorageStatus::kOk;
+        if (stored) (*contents)[request->path] = request->blob;
+        request->done(stored ? engine::PutStatus::kStored : engine::PutStatus::kFailed);
+      });
+}
+
+void ProcessPorts::get(const std::string& path, base::InplaceFunction<void(engine::Blob)> done) {
+  if (!alive_) return;
+  const auto found = world_.blobs->find(path);
+  const engine::Blob blob = found == world_.blobs->end() ? nullptr : found->second;
+  const std::int64_t size = blob == nullptr ? 0 : static_cast<std::int64_t>(blob->size());
+  struct Request {
+    engine::Blob blob;
+    base::InplaceFunction<void(engine::Blob)> done;
+  };
+  auto request = std::make_unique<Request>();
+  request->blob = blob;
+  request->done = std::move(done);
+  world_.store->get(size, owner(), [request = std::move(request)](sim::StorageStatus status) {
+    request->done(status == sim::StorageStatus::kOk ? request->blob : nullptr);
+  });
+}
+
+// Takes effect at once: nobody waits for a deletion, and nobody may read what is deleted.
+void ProcessPorts::remove(const std::string& path) { world_.blobs->erase(path); }
+
+std::int64_t ProcessPorts::uniform(std::string_view stream, std::int64_t low, std::int64_t high) {
+  return world_.random->stream(stream).uniform(low, high);
+}
+
+}  // namespace tailrace::scenarios

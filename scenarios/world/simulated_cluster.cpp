@@ -1,0 +1,173 @@
+#include "scenarios/world/simulated_cluster.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/task/stream_task.hpp"
+#include "scenarios/world/trace_kinds.hpp"
+#include "sim/base/assert.hpp"
+
+namespace tailrace::scenarios {
+namespace {
+
+// Between two processes of one machine: the kernel's loopback, no wire.
+constexpr Duration kLoopbackLatency = Duration::micros(10);
+
+// A job manager that is never short of cores: what it computes is priced, not queued.
+constexpr std::int32_t kJobManagerCores = 4;
+
+}  // namespace
+
+SimulatedCluster::SimulatedCluster(const Scenario& scenario, sim::Simulation& simulation,
+                                   RunRecorder& recorder)
+    : scenario_(&scenario),
+      simulation_(&simulation),
+      recorder_(&recorder),
+      costs_(scenario),
+      random_(scenario.seed),
+      network_(simulation, scenario.cluster.network.latency, kLoopbackLatency),
+      store_(simulation,
+             {scenario.cluster.checkpoint_storage.bandwidth,
+              scenario.cluster.checkpoint_storage.per_connection,
+              scenario.cluster.checkpoint_storage.request_latency},
+             scenario.seed, "checkpoint-storage"),
+      connections_(
+          network_, scenario.cluster.network.latency,
+          [this](engine::ProcessId process, Duration delay, base::Callback callback) {
+            shared_.process(process).run_after(delay, std::move(callback));
+          },
+          [this](engine::ProcessId process) {
+            return machines_[machine_of_[process.value - 1]].network;
+          },
+          [this](engine::ProcessId process) { return shared_.process(process).alive(); }) {
+  shared_.simulation = simulation_;
+  shared_.connections = &connections_;
+  shared_.store = &store_;
+  shared_.random = &random_;
+  shared_.costs = &costs_;
+  shared_.blobs = &blobs_;
+  shared_.rpc_latency = scenario.cluster.rpc_latency;
+  shared_.processes = &processes_;
+
+  machines_.push_back(add_machine(kJobManagerCores, 1000));
+  const TaskManagers& managers = scenario.cluster.task_managers;
+  for (std::int32_t i = 0; i < managers.count; ++i) {
+    machines_.push_back(add_machine(managers.cores, managers.speed_milli));
+  }
+  task_managers_.resize(static_cast<std::size_t>(managers.count));
+  job_manager_ = &start_process(0);
+}
+
+SimulatedCluster::~SimulatedCluster() {
+  // Executors reach into their ports while they go.
+  task_managers_.clear();
+}
+
+SimulatedCluster::Machine SimulatedCluster::add_machine(std::int32_t cores,
+                                                        std::int64_t speed_milli) {
+  const BytesPerSecond bandwidth = scenario_->cluster.network.bandwidth;
+  return {std::make_unique<sim::Host>(*simulation_, cores, speed_milli),
+          network_.add_host({bandwidth, bandwidth})};
+}
+
+ProcessPorts& SimulatedCluster::start_process(std::size_t machine) {
+  const engine::ProcessId id{static_cast<std::uint32_t>(processes_.size() + 1)};
+  processes_.push_back(std::make_unique<ProcessPorts>(shared_, id, *machines_[machine].host,
+                                                      slow_downs_, *recorder_));
+  machine_of_.push_back(machine);
+  environments_.push_back(nullptr);
+  return *processes_.back();
+}
+
+const engine::Ports& SimulatedCluster::job_manager_ports() const { return job_manager_->ports(); }
+
+void SimulatedCluster::set_job_master(engine::RpcAddress<engine::JobMasterGateway> address) {
+  job_master_ = address;
+}
+
+void SimulatedCluster::start_task_manager(std::int32_t index) {
+  TaskManager& manager = task_managers_[static_cast<std::size_t>(index)];
+  TAILRACE_ASSERT(manager.executor == nullptr);
+  ProcessPorts& process = start_process(static_cast<std::size_t>(index) + 1);
+  recorder_->trace(trace_kind::kProcessStarted, process.id().value, index);
+
+  engine::TaskExecutorConfig config;
+  config.index = index;
+  config.slots = scenario_->cluster.task_managers.slots;
+  config.heartbeat_timeout = scenario_->flink.heartbeat_timeout;
+  config.network.segment_bytes = static_cast<std::int32_t>(scenario_->flink.segment_bytes);
+  config.network.exclusive_per_channel = scenario_->flink.buffers_per_channel;
+  config.network.floating_per_gate = scenario_->flink.floating_buffers_per_gate;
+  config.network.partition_request_backoff_initial =
+      Duration::millis(scenario_->flink.request_backoff_initial_ms);
+  config.network.partition_request_backoff_max =
+      Duration::millis(scenario_->flink.request_backoff_max_ms);
+  manager.process = process.id();
+  manager.executor = std::make_unique<engine::TaskExecutor>(process.ports(), config, *this);
+  environments_[process.id().value - 1] = &manager.executor->network();
+  manager.executor->connect(job_master_);
+}
+
+bool SimulatedCluster::kill_task_manager(std::int32_t index, bool silently) {
+  TaskManager& manager = task_managers_[static_cast<std::size_t>(index)];
+  if (manager.executor == nullptr) return false;
+  recorder_->trace(trace_kind::kProcessDied, manager.process.value, index, silently ? 1 : 0);
+  // First nothing of it runs any more, then its memory goes.
+  shared_.process(manager.process).die(silently);
+  environments_[manager.process.value - 1] = nullptr;
+  manager.executor.reset();
+  manager.process = {};
+  return true;
+}
+
+engine::TaskExecutor* SimulatedCluster::task_executor(std::int32_t index) {
+  return task_managers_[static_cast<std::size_t>(index)].executor.get();
+}
+
+sim::OwnerTag SimulatedCluster::owner_of(std::int32_t task_manager) const {
+  return sim::OwnerTag{task_managers_[static_cast<std::size_t>(task_manager)].process.value};
+}
+
+std::optional<SimulatedCluster::Located> SimulatedCluster::locate(std::int32_t op,
+                                                                  std::int32_t subtask) {
+  for (std::int32_t i = 0; i < task_manager_count(); ++i) {
+    const engine::TaskExecutor* executor = task_executor(i);
+    if (executor == nullptr) continue;
+    for (const auto& task : executor->tasks()) {
+      const engine::TaskDeploymentDescriptor& descriptor = task->descriptor();
+      if (descriptor.subtask != subtask || engine::is_terminal(task->state())) continue;
+      const auto& chain = descriptor.job_vertex().chain;
+      if (std::any_of(chain.begin(), chain.end(), [op](const engine::ChainedOperator& member) {
+            return member.stream_node == op;
+          })) {
+        return Located{i, task.get()};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::int64_t SimulatedCluster::records_in_flight() {
+  std::int64_t records = 0;
+  for (std::int32_t i = 0; i < task_manager_count(); ++i) {
+    const engine::TaskExecutor* executor = task_executor(i);
+    if (executor == nullptr) continue;
+    for (const auto& task : executor->tasks()) {
+      const engine::StreamTask* invokable = task->invokable();
+      if (invokable == nullptr || engine::is_terminal(task->state())) continue;
+      records += invokable->records_out();
+      if (!task->descriptor().job_vertex().is_source()) records -= invokable->records_in();
+    }
+  }
+  return records;
+}
+
+engine::NetworkEnvironment* SimulatedCluster::environment_of(engine::ProcessId process) {
+  return environments_[process.value - 1];
+}
+
+std::string SimulatedCluster::address_of(engine::ProcessId process) const {
+  return "taskmanager-" + std::to_string(machine_of_[process.value - 1] - 1);
+}
+
+}  // namespace tailrace::scenarios
