@@ -24,6 +24,8 @@ class ExecutionVertexAccess {
 
   // The current attempt, if there is one.
   [[nodiscard]] virtual std::optional<ExecutionAttemptId> current_attempt() const = 0;
+  // How often the subtask was started before. Requires: current_attempt().
+  [[nodiscard]] virtual std::int32_t attempt_number() const = 0;
   // Requires: current_attempt().
   [[nodiscard]] virtual ExecutionState state() const = 0;
 

@@ -1,0 +1,34 @@
+// Numbers checkpoints and savepoints of a job.
+//
+// Flink 1.10 CheckpointIDCounter, StandaloneCheckpointIDCounter (spec coordinator.md ).
+#pragma once
+
+#include <optional>
+
+#include "engine/ids.hpp"
+
+namespace tailrace::engine {
+
+class CheckpointIDCounter {
+ public:
+  virtual ~CheckpointIDCounter() = default;
+
+  // None: the counter failed, and used no id.
+  virtual std::optional<CheckpointId> get_and_increment() = 0;
+  // The next id.
+  [[nodiscard]] virtual CheckpointId get() const = 0;
+  virtual void set_count(CheckpointId next) = 0;
+  virtual void shutdown(JobStatus) {}
+};
+
+class StandaloneCheckpointIDCounter final : public CheckpointIDCounter {
+ public:
+  std::optional<CheckpointId> get_and_increment() override { return next_++; }
+  [[nodiscard]] CheckpointId get() const override { return next_; }
+  void set_count(CheckpointId next) override { next_ = next; }
+
+ private:
+  CheckpointId next_ = 1;
+};
+
+}  // namespace tailrace::engine

@@ -1,0 +1,36 @@
+// Loading a savepoint, or a checkpoint of another job, to start a job from.
+//
+// Flink 1.10 Checkpoints.loadAndValidateCheckpoint (spec rescale.md S-3.1 to S-3.3).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
+#include "engine/checkpoint/completed_checkpoint.hpp"
+#include "sim/base/result.hpp"
+
+namespace tailrace::engine {
+
+class Checkpoints {
+ public:
+  // What a state's operator must fit.
+  struct Vertex {
+    std::int32_t max_parallelism = 128;
+    bool max_parallelism_auto = true;  // nobody configured it: the restore may override it (S-3.8)
+  };
+  using OperatorToVertex = std::map<OperatorId, Vertex>;
+
+  // `pointer` is the directory that `_metadata` was read from.
+  // Returns: a savepoint with the states that the job has operators for.
+  // Errors: malformed metadata; a state whose maximum parallelism does not fit; a state without
+  // operator, unless it is empty or `allow_non_restored`.
+  [[nodiscard]] static base::Result<CompletedCheckpointPtr, std::string>
+  load_and_validate_checkpoint(JobId job, const OperatorToVertex& operators,
+                               std::span<const std::byte> metadata, const std::string& pointer,
+                               bool allow_non_restored);
+};
+
+}  // namespace tailrace::engine

@@ -1,0 +1,58 @@
+// A checkpoint that can be restored from.
+//
+// Flink 1.10 CompletedCheckpoint, MasterState (spec coordinator.md 1.4). Immutable; shared by the
+// store and by whoever restores from it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/checkpoint/checkpoint_properties.hpp"
+#include "engine/checkpoint/checkpoint_storage.hpp"
+#include "engine/ids.hpp"
+#include "engine/state/handles.hpp"
+
+namespace tailrace::engine {
+
+// What a hook on the job manager contributed.
+struct MasterState {
+  std::int32_t version = 0;  // of the hook's own encoding
+  std::string name;          // identifier of the hook
+  std::vector<std::byte> bytes;
+
+  friend bool operator==(const MasterState&, const MasterState&) = default;
+};
+
+// In the order of their ids, which is the order in which everything walks over them.
+using OperatorStates = std::map<OperatorId, OperatorState>;
+
+struct CompletedCheckpoint {
+  JobId job;
+  CheckpointId id = kNoCheckpoint;
+  std::int64_t timestamp_ms = 0;   // of the trigger; 0 for a loaded savepoint
+  std::int64_t completion_ms = 0;  // when its metadata was written
+  OperatorStates operator_states;
+  std::vector<MasterState> master_states;
+  CheckpointProperties properties;
+  CheckpointStorageLocation location;
+
+  // What a user restores from.
+  [[nodiscard]] const std::string& external_pointer() const { return location.directory; }
+  [[nodiscard]] std::int64_t state_size_bytes() const;
+  // Names of all files of its operators' states, without `_metadata`.
+  void append_private_files(std::vector<std::string>& paths) const;
+};
+using CompletedCheckpointPtr = std::shared_ptr<const CompletedCheckpoint>;
+
+[[nodiscard]] std::int64_t state_size_bytes(const OperatorStates& states);
+void append_private_files(const OperatorStates& states, std::vector<std::string>& paths);
+
+// Deletes, in this order: the metadata, the states, the location.
+void discard_completed_checkpoint(const CompletedCheckpoint& checkpoint,
+                                  CheckpointStorage& storage);
+
+}  // namespace tailrace::engine

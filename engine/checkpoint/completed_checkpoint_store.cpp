@@ -1,0 +1,73 @@
+#include "engine/checkpoint/completed_checkpoint_store.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/base/assert.hpp"
+
+namespace tailrace::engine {
+namespace {
+
+// The files of a checkpoint, sorted.
+std::vector<std::string> sorted_files(const CompletedCheckpoint& checkpoint) {
+  std::vector<std::string> paths;
+  checkpoint.append_private_files(paths);
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace
+
+CompletedCheckpointPtr CompletedCheckpointStore::latest_checkpoint(bool prefer_checkpoint) const {
+  const std::deque<CompletedCheckpointPtr>& all = checkpoints();
+  if (all.empty()) return nullptr;
+  if (prefer_checkpoint && all.size() > 1) {
+    const auto newest = std::find_if(all.rbegin(), all.rend(), [](const auto& checkpoint) {
+      return !checkpoint->properties.is_savepoint();
+    });
+    if (newest != all.rend()) return *newest;
+  }
+  return all.back();
+}
+
+StandaloneCompletedCheckpointStore::StandaloneCompletedCheckpointStore(std::int32_t retained,
+                                                                       CheckpointStorage& storage)
+    : retained_(retained < 1 ? 1 : static_cast<std::size_t>(retained)), storage_(storage) {}
+
+bool StandaloneCompletedCheckpointStore::add_checkpoint(CompletedCheckpointPtr checkpoint) {
+  checkpoints_.push_back(std::move(checkpoint));
+  if (checkpoints_.size() > retained_) {
+    const CompletedCheckpointPtr oldest = std::move(checkpoints_.front());
+    checkpoints_.pop_front();
+    if (oldest->properties.discard_on_subsumed) discard(*oldest);
+  }
+  return true;
+}
+
+void StandaloneCompletedCheckpointStore::shutdown(JobStatus status) {
+  std::deque<CompletedCheckpointPtr> all = std::exchange(checkpoints_, {});
+  // What stays counts as referenced while the others are discarded (S1).
+  std::deque<CompletedCheckpointPtr> discarded;
+  for (CompletedCheckpointPtr& checkpoint : all) {
+    const bool goes = checkpoint->properties.discard_on(status);
+    (goes ? discarded : checkpoints_).push_back(std::move(checkpoint));
+  }
+  for (const CompletedCheckpointPtr& checkpoint : discarded) discard(*checkpoint);
+  checkpoints_.clear();
+}
+
+void StandaloneCompletedCheckpointStore::discard(const CompletedCheckpoint& checkpoint) {
+  const std::vector<std::string> gone = sorted_files(checkpoint);
+  for (const CompletedCheckpointPtr& kept : checkpoints_) {
+    const std::vector<std::string> needed = sorted_files(*kept);
+    std::vector<std::string> common;
+    std::set_intersection(gone.begin(), gone.end(), needed.begin(), needed.end(),
+                          std::back_inserter(common));
+    TAILRACE_ASSERT_MSG(common.empty(), "checkpoint " + std::to_string(kept->id) + " needs " +
+                                            common.front() + " of checkpoint " +
+                                            std::to_string(checkpoint.id));  // S1
+  }
+  discard_completed_checkpoint(checkpoint, storage_);
+}
+
+}  // namespace tailrace::engine

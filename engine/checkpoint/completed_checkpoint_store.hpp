@@ -1,0 +1,59 @@
+// The last completed checkpoints.
+//
+// Flink 1.10 CompletedCheckpointStore, StandaloneCompletedCheckpointStore (spec coordinator.md 4.6).
+// Savepoints are stored too in 1.10.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "engine/checkpoint/completed_checkpoint.hpp"
+
+namespace tailrace::engine {
+
+class CompletedCheckpointStore {
+ public:
+  virtual ~CompletedCheckpointStore() = default;
+
+  // Re-reads a store that other processes share; nothing to do for one in memory.
+  virtual void recover() = 0;
+  // False: the store failed, and nothing has changed.
+  virtual bool add_checkpoint(CompletedCheckpointPtr checkpoint) = 0;
+  // Deletes what the final status does not keep, and forgets everything.
+  virtual void shutdown(JobStatus status) = 0;
+  // Oldest first, in the order of addition.
+  [[nodiscard]] virtual const std::deque<CompletedCheckpointPtr>& checkpoints() const = 0;
+
+  // The one to recover from; null if there is none. With `prefer_checkpoint`, and at least two
+  // stored, the newest one that is no savepoint, if there is one.
+  [[nodiscard]] CompletedCheckpointPtr latest_checkpoint(bool prefer_checkpoint) const;
+};
+
+// In the job manager's memory.
+//
+// Invariants
+//   S1  A file that a stored checkpoint names is never deleted (`add_checkpoint`, `shutdown`).
+class StandaloneCompletedCheckpointStore final : public CompletedCheckpointStore {
+ public:
+  // Fewer than 1 retained acts as 1.
+  StandaloneCompletedCheckpointStore(std::int32_t retained, CheckpointStorage& storage);
+
+  void recover() override {}
+  // Drops at most one: the oldest. Deleted only if its properties say so.
+  bool add_checkpoint(CompletedCheckpointPtr checkpoint) override;
+  void shutdown(JobStatus status) override;
+  [[nodiscard]] const std::deque<CompletedCheckpointPtr>& checkpoints() const override {
+    return checkpoints_;
+  }
+
+ private:
+  void discard(const CompletedCheckpoint& checkpoint);
+
+  std::size_t retained_;
+  CheckpointStorage& storage_;
+  std::deque<CompletedCheckpointPtr> checkpoints_;
+};
+
+}  // namespace tailrace::engine
