@@ -1,0 +1,44 @@
+#include "engine/graph/execution_vertex.hpp"
+
+#include <utility>
+
+#include "sim/base/assert.hpp"
+
+namespace tailrace::engine {
+
+void ExecutionVertex::reset(ExecutionAttemptId attempt) {
+  TAILRACE_ASSERT(!had_attempt_ || is_terminal(execution_.state));
+  TAILRACE_ASSERT(!execution_.slot.has_value() && execution_.call_timeout == TimerId{});
+  const std::int32_t number = had_attempt_ ? execution_.attempt_number + 1 : 0;
+  had_attempt_ = true;
+  execution_ = Execution{};
+  execution_.id = attempt;
+  execution_.attempt_number = number;
+}
+
+std::optional<LogicalSlot> ExecutionVertex::take_slot() {
+  if (execution_.slot.has_value()) prior_location_ = execution_.slot->task_manager.process;
+  return std::exchange(execution_.slot, std::nullopt);
+}
+
+void ExecutionVertex::trigger_checkpoint(const CheckpointMetaData& meta,
+                                         const CheckpointOptions& options,
+                                         bool advance_to_end_of_event_time) {
+  if (!execution_.slot.has_value()) return;
+  execution_.slot->task_manager.tell(
+      calls_, kRpcBytes,
+      [attempt = execution_.id, meta, advance_to_end_of_event_time,
+       boxed = std::make_unique<CheckpointOptions>(options)](TaskExecutorGateway& gateway) {
+        gateway.trigger_checkpoint(attempt, meta, std::move(*boxed), advance_to_end_of_event_time);
+      });
+}
+
+void ExecutionVertex::notify_checkpoint_complete(const CheckpointMetaData& meta) {
+  if (!execution_.slot.has_value()) return;
+  execution_.slot->task_manager.tell(
+      calls_, kRpcBytes, [attempt = execution_.id, meta](TaskExecutorGateway& gateway) {
+        gateway.confirm_checkpoint(attempt, meta);
+      });
+}
+
+}  // namespace tailrace::engine

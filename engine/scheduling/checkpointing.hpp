@@ -1,0 +1,74 @@
+// How the scheduler gets at checkpointing, whatever the generation.
+//
+// Flink 1.10 CheckpointConfig, CheckpointCoordinatorConfiguration, and what ExecutionGraphBuilder
+// makes of them. An implementation puts together the coordinator of its generation with its store,
+// storage and id counter.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/checkpoint/checkpoint_coordinator.hpp"
+#include "engine/checkpoint/completed_checkpoint.hpp"
+#include "engine/checkpoint/execution_vertex_access.hpp"
+#include "engine/checkpoint/fail_job_callback.hpp"
+#include "engine/ids.hpp"
+#include "engine/ports.hpp"
+#include "engine/scheduling/deployment.hpp"
+#include "sim/base/result.hpp"
+
+namespace tailrace::engine {
+
+// Keys `execution.checkpointing.*` and `state.checkpoints.num-retained`, with Flink 1.10's defaults.
+// Whether checkpointing is on at all is TaskConfig::checkpointing_enabled.
+struct CheckpointConfig {
+  std::optional<Duration> interval;  // none: checkpoints only when asked for
+  Duration timeout = Duration::seconds(600);
+  Duration min_pause{};
+  std::int32_t max_concurrent = 1;
+  // How many checkpoints in a row may fail; the default fails the job never.
+  std::int32_t tolerable_failures = std::numeric_limits<std::int32_t>::max();
+  std::int32_t max_retained = 1;
+  bool prefer_checkpoint_for_recovery = false;
+  // Externalised checkpoints: whether the last ones outlive a canceled (and a failed) job.
+  bool externalized = false;
+  bool retain_on_cancellation = false;
+  std::string savepoint_directory;  // state.savepoints.dir; empty: every request names its own
+};
+
+// What a coordinator is made of. Everything pointed to outlives it.
+struct CoordinatorContext {
+  JobId job;
+  Ports ports;
+  CheckpointConfig config;
+  TaskConfig tasks;
+  std::vector<ExecutionVertexAccess*> tasks_to_trigger;  // of the sources
+  std::vector<ExecutionVertexAccess*> all_tasks;         // to acknowledge, and to notify
+  FailJobCallback* fail_job = nullptr;
+};
+
+// A coordinator with all that it stands on.
+class JobCheckpointing {
+ public:
+  virtual ~JobCheckpointing() = default;
+  [[nodiscard]] virtual CheckpointCoordinator& coordinator() = 0;
+};
+
+class CheckpointingFactory {
+ public:
+  [[nodiscard]] virtual std::unique_ptr<JobCheckpointing> create(CoordinatorContext context) = 0;
+  // Reads a `_metadata` file and checks that the job can take its state (S-3.1 to S-3.3).
+  [[nodiscard]] virtual base::Result<CompletedCheckpointPtr, std::string> load_savepoint(
+      JobId job, const std::string& path, const std::vector<std::byte>& metadata,
+      const JobGraph& graph, bool allow_non_restored_state) = 0;
+
+ protected:
+  ~CheckpointingFactory() = default;
+};
+
+}  // namespace tailrace::engine

@@ -1,0 +1,164 @@
+// Starts a job, restarts what fails, stops it.
+//
+// Flink 1.10 DefaultScheduler and SchedulerBase (spec rescale.md 6.3, 6.5, 7.1; coordinator.md 5.7,
+// 6.1). One per job, in the job manager's process. Never runs two steps of a sequence inside a
+// callback of the execution graph: what follows an attempt's end is a later event at the same time.
+//
+// Invariants
+//   D1  A vertex whose version has changed since a sequence noted it is not touched by that sequence.
+//   D2  The job is RESTARTING exactly while vertices wait for their restart.
+//   D3  A terminal job has no slots, no timers and no coordinator at work.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/graph/execution_graph.hpp"
+#include "engine/observer.hpp"
+#include "engine/scheduling/checkpointing.hpp"
+#include "engine/scheduling/failover_strategy.hpp"
+#include "engine/scheduling/job_submission.hpp"
+#include "engine/scheduling/slot_sharing.hpp"
+#include "sim/base/lifeline.hpp"
+#include "sim/base/result.hpp"
+
+namespace tailrace::engine {
+
+// Whoever owns the schedulers of a job manager.
+class SchedulerOwner {
+ public:
+  // A slot has come back to the pool; waiting requests may be tried again, later.
+  virtual void on_slots_freed() = 0;
+  // Once, when the status is FINISHED, CANCELED or FAILED.
+  virtual void on_job_terminated(JobId job, JobStatus status, const std::string& cause) = 0;
+
+ protected:
+  ~SchedulerOwner() = default;
+};
+
+// The savepoint, or why the job goes on (or ended otherwise).
+using StopResult = base::Result<CompletedCheckpointPtr, std::string>;
+using StopDone = base::InplaceFunction<void(StopResult)>;
+
+class DefaultScheduler final : private ExecutionGraphListener, private FailJobCallback {
+ public:
+  // Requires: everything passed by reference outlives the scheduler.
+  DefaultScheduler(JobId job, std::shared_ptr<const JobGraph> graph, JobSubmission submission,
+                   const Ports& ports, const ClusterConfig& cluster, SlotPool& pool,
+                   ExecutionAttemptIds& attempt_ids, CheckpointingFactory& checkpointing,
+                   SchedulerOwner& owner);
+  DefaultScheduler(const DefaultScheduler&) = delete;
+  DefaultScheduler& operator=(const DefaultScheduler&) = delete;
+  ~DefaultScheduler();
+
+  // Restores the savepoint, if one was given, then allocates slots and deploys. A savepoint that
+  // cannot be restored fails the job.
+  void start_scheduling();
+
+  [[nodiscard]] JobStatus status() const { return graph_.status(); }
+  [[nodiscard]] ExecutionGraph& execution_graph() { return graph_; }
+  [[nodiscard]] const JobSubmission& submission() const { return submission_; }
+  // Null if checkpointing is off.
+  [[nodiscard]] CheckpointCoordinator* coordinator() { return coordinator_; }
+
+  // From task managers.
+  void update_task_execution_state(const TaskExecutionState& update);
+  void cancel_acknowledged(ExecutionAttemptId attempt) { graph_.cancel_acknowledged(attempt); }
+  // Fails every attempt that runs there, one by one (S-6.28).
+  void release_task_manager(ProcessId process, const std::string& cause);
+  // Tries the slot requests that wait, oldest first.
+  void on_slots_available();
+
+  // Restarts all vertices, if the restart strategy allows.
+  void handle_global_failure(const std::string& cause);
+  void cancel_job();
+  // S-7.1 to S-7.4: savepoint, then every task finishes, then `done` with the savepoint. On any
+  // failure before, periodic checkpoints start again and the job goes on.
+  void stop_with_savepoint(std::string target_directory, bool drain, StopDone done);
+
+ private:
+  struct VersionedVertex {
+    ExecutionVertexId vertex;
+    std::uint64_t version;
+    ExecutionAttemptId attempt;
+  };
+  using VersionedVertices = std::vector<VersionedVertex>;
+  // A restart between the failure and the deployment.
+  struct RestartSequence {
+    VersionedVertices vertices;
+    TimerId timer;  // 0: the delay is over
+  };
+  struct PendingSlotRequest {
+    VersionedVertices vertices;
+    TimerId timeout;
+  };
+  struct Stop {
+    StopDone done;
+    CompletedCheckpointPtr savepoint;  // null: not complete yet
+  };
+
+  // ExecutionGraphListener.
+  void on_execution_terminal(ExecutionVertexId vertex, const LogicalSlot* slot) override;
+  void on_execution_failed(ExecutionVertexId vertex, const std::string& cause) override;
+  void on_job_status(JobStatus status) override;
+  // FailJobCallback.
+  void fail_job(std::string_view cause) override { handle_global_failure(std::string(cause)); }
+  void fail_job_due_to_task_failure(std::string_view cause, ExecutionAttemptId attempt) override;
+
+  void restore_savepoint(CompletedCheckpointPtr savepoint);
+  void begin();
+  [[nodiscard]] VersionedVertices record_modifications(const std::vector<ExecutionVertexId>& ids);
+  [[nodiscard]] std::uint64_t& version_of(ExecutionVertexId id);
+  [[nodiscard]] std::vector<ExecutionVertexId> unmodified(const VersionedVertices& vertices);
+
+  void maybe_restart(const std::vector<ExecutionVertexId>& vertices, SubtaskRef failed,
+                     const std::string& cause);
+  void restart_tasks_with_delay(const std::vector<ExecutionVertexId>& vertices);
+  [[nodiscard]] bool can_continue(const RestartSequence& sequence);
+  void continue_restart(std::uint64_t sequence);
+  void continue_ready_restarts();
+  void on_restored(const VersionedVertices& vertices, const CompletedCheckpointPtr& checkpoint);
+  // Sets restore objects on attempts that are CREATED. Returns: what is wrong, or nothing.
+  [[nodiscard]] std::optional<std::string> assign_states(
+      const std::vector<ExecutionVertexId>& vertices, const CompletedCheckpoint& checkpoint,
+      bool allow_non_restored_state);
+
+  void allocate_slots_and_deploy(const std::vector<ExecutionVertexId>& vertices);
+  [[nodiscard]] bool try_fulfil(PendingSlotRequest& request);
+  void on_slot_request_timeout(std::uint64_t request);
+  void forget_slot_request(ExecutionVertexId vertex);
+
+  void terminate_job(JobStatus transient, const std::string& cause);
+  void check_job_done();
+  void finish_stop(StopResult result);
+
+  JobId job_;
+  JobSubmission submission_;
+  Ports ports_;
+  ClusterConfig cluster_;
+  SchedulerOwner& owner_;
+  CheckpointingFactory& checkpointing_factory_;
+  SlotSharingManager slots_;
+  ExecutionGraph graph_;
+  RestartPipelinedRegionFailoverStrategy failover_strategy_;
+  std::unique_ptr<RestartBackoffTimeStrategy> restart_strategy_;
+  std::unique_ptr<JobCheckpointing> checkpointing_;
+  CheckpointCoordinator* coordinator_ = nullptr;
+
+  std::vector<std::vector<std::uint64_t>> versions_;  // by vertex and subtask
+  std::set<ExecutionVertexId> waiting_for_restart_;
+  std::uint64_t next_id_ = 1;  // of sequences and slot requests
+  std::map<std::uint64_t, RestartSequence> restarts_;
+  std::map<std::uint64_t, PendingSlotRequest> slot_requests_;
+  bool continuing_ = false;  // an event that continues ready restarts is on its way
+  std::optional<Stop> stop_;
+  std::string failure_cause_;
+  base::Lifeline lifeline_;
+};
+
+}  // namespace tailrace::engine
