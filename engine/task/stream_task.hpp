@@ -20,6 +20,7 @@
 #include "engine/barrier/checkpointed_input.hpp"
 #include "engine/checkpoint/messages.hpp"
 #include "engine/network/record_deserializer.hpp"
+#include "engine/observer.hpp"
 #include "engine/ports.hpp"
 #include "engine/scheduling/deployment.hpp"
 #include "engine/state/checkpoint_responder.hpp"

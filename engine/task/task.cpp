@@ -22,7 +22,8 @@ Task::~Task() = default;
 void Task::start() {
   TAILRACE_ASSERT(state_ == ExecutionState::CREATED);
   state_ = ExecutionState::DEPLOYING;
-  invokable_ = std::make_unique<StreamTask>(ports_, *network_, descriptor_, *this);
+  StreamTaskHost& host = *this;
+  invokable_ = std::make_unique<StreamTask>(ports_, *network_, descriptor_, host);
   state_ = ExecutionState::RUNNING;
   report(ExecutionState::RUNNING, {});
   invokable_->invoke();

@@ -72,8 +72,9 @@ Task* TaskExecutor::find(ExecutionAttemptId attempt) {
 
 void TaskExecutor::submit_task(std::shared_ptr<const TaskDeploymentDescriptor> descriptor) {
   TAILRACE_ASSERT(find(descriptor->attempt) == nullptr);
+  Task::Owner& owner = *this;
   tasks_.push_back(
-      std::make_unique<Task>(ports_, network_, std::move(descriptor), job_master_, *this));
+      std::make_unique<Task>(ports_, network_, std::move(descriptor), job_master_, owner));
   tasks_.back()->start();
 }
 

@@ -59,11 +59,29 @@ std::optional<engine::ReplayableLog::Line> FileLog::read(std::int32_t partition,
   if (found == starts.end()) return std::nullopt;
   const std::int64_t next = found + 1 == starts.end() ? part.end : *(found + 1);
 
-  std::string_view line(text_);
-  line = line.substr(static_cast<std::size_t>(*found), static_cast<std::size_t>(next - *found));
-  if (line.ends_with('\n')) line.remove_suffix(1);
+  const std::string_view line = line_text(part, static_cast<std::size_t>(index));
   if (load_.kind == OfferedLoad::Kind::kMax) return Line{line, std::nullopt, next};
   return Line{line, offered_at(index * partition_count() + partition), next};
+}
+
+std::string_view FileLog::line_text(const Partition& partition, std::size_t index) const {
+  const auto& starts = partition.line_starts;
+  const std::int64_t next = index + 1 == starts.size() ? partition.end : starts[index + 1];
+  std::string_view line = std::string_view(text_).substr(
+      static_cast<std::size_t>(starts[index]), static_cast<std::size_t>(next - starts[index]));
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  return line;
+}
+
+std::int64_t FileLog::lines_in(std::int32_t partition) const {
+  return static_cast<std::int64_t>(
+      partitions_.at(static_cast<std::size_t>(partition)).line_starts.size());
+}
+
+void FileLog::for_each_line(std::int32_t partition, std::int64_t count,
+                            const std::function<void(std::string_view line)>& visit) const {
+  const Partition& part = partitions_.at(static_cast<std::size_t>(partition));
+  for (std::int64_t i = 0; i < count; ++i) visit(line_text(part, static_cast<std::size_t>(i)));
 }
 
 void FileLog::note_read(Partition& partition, std::int64_t index) const {

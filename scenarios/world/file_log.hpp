@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,10 @@ class FileLog final : public engine::ReplayableLog {
   void on_exhausted(base::Callback callback) { on_exhausted_ = std::move(callback); }
   // Lines of [begin(partition), position).
   [[nodiscard]] std::int64_t lines_before(std::int32_t partition, std::int64_t position) const;
+  [[nodiscard]] std::int64_t lines_in(std::int32_t partition) const;
+  // The first `count` lines of a partition; reads nothing in the sense of `read`.
+  void for_each_line(std::int32_t partition, std::int64_t count,
+                     const std::function<void(std::string_view line)>& visit) const;
   // When the last line comes into being; nothing with a load of `max`.
   [[nodiscard]] std::optional<Time> offered_until() const;
 
@@ -55,6 +60,7 @@ class FileLog final : public engine::ReplayableLog {
   };
 
   [[nodiscard]] Time offered_at(std::int64_t rank) const;
+  [[nodiscard]] std::string_view line_text(const Partition& partition, std::size_t index) const;
   // Somebody stands before line `index` of a partition, or at its end.
   void note_read(Partition& partition, std::int64_t index) const;
 

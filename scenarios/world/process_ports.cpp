@@ -139,13 +139,31 @@ void ProcessPorts::put(std::string path, std::vector<std::byte> bytes,
   request->path = std::move(path);
   request->blob = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   request->done = std::move(done);
-  world_.store->put(
-      size, owner(),
-      [contents = world_.blobs, request = std::move(request)](sim::StorageStatus status) {
-        const bool stored = status == sim::StorageStatus::kOk;
-        if (stored) (*contents)[request->path] = request->blob;
-        request->done(stored ? engine::PutStatus::kStored : engine::PutStatus::kFailed);
+  after_extra_latency([this, size, request = std::move(request)]() mutable {
+    if (world_.trouble->full) {
+      // Refused at the door, when the request has got there.
+      world_.store->touch(owner(), [request = std::move(request)](sim::StorageStatus) {
+        request->done(engine::PutStatus::kFailed);
       });
+      return;
+    }
+    world_.store->put(
+        size, owner(),
+        [contents = world_.blobs, request = std::move(request)](sim::StorageStatus status) {
+          const bool stored = status == sim::StorageStatus::kOk;
+          if (stored) (*contents)[request->path] = request->blob;
+          request->done(stored ? engine::PutStatus::kStored : engine::PutStatus::kFailed);
+        });
+  });
+}
+
+void ProcessPorts::after_extra_latency(base::Callback request) {
+  const Duration extra = world_.trouble->extra_latency;
+  if (extra.ns == 0) {
+    request();
+  } else {
+    schedule(extra, std::move(request));
+  }
 }
 
 void ProcessPorts::get(const std::string& path, base::InplaceFunction<void(engine::Blob)> done) {
@@ -160,8 +178,10 @@ void ProcessPorts::get(const std::string& path, base::InplaceFunction<void(engin
   auto request = std::make_unique<Request>();
   request->blob = blob;
   request->done = std::move(done);
-  world_.store->get(size, owner(), [request = std::move(request)](sim::StorageStatus status) {
-    request->done(status == sim::StorageStatus::kOk ? request->blob : nullptr);
+  after_extra_latency([this, size, request = std::move(request)]() mutable {
+    world_.store->get(size, owner(), [request = std::move(request)](sim::StorageStatus status) {
+      request->done(status == sim::StorageStatus::kOk ? request->blob : nullptr);
+    });
   });
 }
 

@@ -53,6 +53,7 @@ struct SharedWorld {
   RandomStreams* random = nullptr;
   const CostModel* costs = nullptr;
   BlobContents* blobs = nullptr;
+  const StorageTrouble* trouble = nullptr;  // what is wrong with the store at the moment
   Duration rpc_latency;
   std::vector<std::unique_ptr<ProcessPorts>>* processes = nullptr;  // by id, from 1
 
@@ -68,7 +69,7 @@ class SlowDowns {
   void set(std::int32_t vertex, std::int32_t subtask, std::int64_t factor_milli) {
     factors_[{vertex, subtask}] = factor_milli;
   }
-  void clear(std::int32_t vertex, std::int32_t subtask) { factors_.erase({vertex, subtask}); }
+  void clear() { factors_.clear(); }
   [[nodiscard]] std::int64_t factor_milli(engine::ComputeClient client) const {
     if (factors_.empty()) return 1000;
     const auto found = factors_.find({client.vertex, client.subtask});
@@ -127,6 +128,8 @@ class ProcessPorts final : private engine::Clock,
   [[nodiscard]] Duration price(const engine::Work& work) const override;
   [[nodiscard]] Duration slice() const override;
   void run(engine::ComputeClient client, Duration nominal, base::Callback done) override;
+  // What the store does about a request: `request` when its extra latency has passed.
+  void after_extra_latency(base::Callback request);
   // BlobStore
   void put(std::string path, std::vector<std::byte> bytes,
            base::InplaceFunction<void(engine::PutStatus)> done) override;

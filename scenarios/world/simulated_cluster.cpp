@@ -46,6 +46,7 @@ SimulatedCluster::SimulatedCluster(const Scenario& scenario, sim::Simulation& si
   shared_.random = &random_;
   shared_.costs = &costs_;
   shared_.blobs = &blobs_;
+  shared_.trouble = &trouble_;
   shared_.rpc_latency = scenario.cluster.rpc_latency;
   shared_.processes = &processes_;
 
@@ -103,7 +104,8 @@ void SimulatedCluster::start_task_manager(std::int32_t index) {
   config.network.partition_request_backoff_max =
       Duration::millis(scenario_->flink.request_backoff_max_ms);
   manager.process = process.id();
-  manager.executor = std::make_unique<engine::TaskExecutor>(process.ports(), config, *this);
+  engine::NetworkPeers& peers = *this;
+  manager.executor = std::make_unique<engine::TaskExecutor>(process.ports(), config, peers);
   environments_[process.id().value - 1] = &manager.executor->network();
   manager.executor->connect(job_master_);
 }
@@ -126,6 +128,12 @@ engine::TaskExecutor* SimulatedCluster::task_executor(std::int32_t index) {
 
 sim::OwnerTag SimulatedCluster::owner_of(std::int32_t task_manager) const {
   return sim::OwnerTag{task_managers_[static_cast<std::size_t>(task_manager)].process.value};
+}
+
+void SimulatedCluster::set_storage_trouble(const StorageTrouble& trouble) {
+  trouble_ = trouble;
+  store_.set_error_ppm(trouble.error_rate_ppm);
+  store_.set_slow_down({trouble.slow_milli, 1000});
 }
 
 std::optional<SimulatedCluster::Located> SimulatedCluster::locate(std::int32_t op,

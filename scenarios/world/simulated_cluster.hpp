@@ -58,7 +58,8 @@ class SimulatedCluster final : private engine::NetworkPeers {
   [[nodiscard]] std::int64_t records_in_flight();
 
   [[nodiscard]] SlowDowns& slow_downs() { return slow_downs_; }
-  [[nodiscard]] sim::ObjectStore& store() { return store_; }
+  // Replaces what was wrong before; the default: nothing.
+  void set_storage_trouble(const StorageTrouble& trouble);
   [[nodiscard]] BlobContents& blobs() { return blobs_; }
   [[nodiscard]] sim::Host& host_of(std::int32_t task_manager) {
     return *machines_[static_cast<std::size_t>(task_manager) + 1].host;
@@ -90,6 +91,7 @@ class SimulatedCluster final : private engine::NetworkPeers {
   sim::ObjectStore store_;
   BlobContents blobs_;
   SlowDowns slow_downs_;
+  StorageTrouble trouble_;
   std::vector<Machine> machines_;
   std::vector<std::unique_ptr<ProcessPorts>> processes_;  // by id, from 1
   std::vector<std::size_t> machine_of_;                   // by process id, from 1

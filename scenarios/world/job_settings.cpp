@@ -1,0 +1,68 @@
+#include "scenarios/world/job_settings.hpp"
+
+namespace tailrace::scenarios {
+namespace {
+
+engine::RestartStrategyConfig restart_config(const FlinkOptions& flink) {
+  engine::RestartStrategyConfig restart;
+  switch (flink.restart_strategy) {
+    case RestartStrategyKind::kUnset:
+      restart.kind = engine::RestartStrategyConfig::Kind::kUnset;
+      break;
+    case RestartStrategyKind::kNone:
+      restart.kind = engine::RestartStrategyConfig::Kind::kNone;
+      break;
+    case RestartStrategyKind::kFixedDelay:
+      restart.kind = engine::RestartStrategyConfig::Kind::kFixedDelay;
+      break;
+  }
+  restart.fixed_delay_attempts = flink.fixed_delay_attempts;
+  restart.fixed_delay = flink.fixed_delay;
+  return restart;
+}
+
+}  // namespace
+
+engine::ClusterConfig cluster_config(const Scenario& scenario) {
+  engine::ClusterConfig config;
+  config.heartbeat_interval = scenario.flink.heartbeat_interval;
+  config.heartbeat_timeout = scenario.flink.heartbeat_timeout;
+  config.ask_timeout = scenario.flink.ask_timeout;
+  config.slot_request_timeout = scenario.flink.slot_request_timeout;
+  return config;
+}
+
+engine::JobSubmission job_settings(const Scenario& scenario) {
+  const FlinkOptions& flink = scenario.flink;
+  engine::JobSubmission job;
+  job.tasks.generation = flink.generation;
+  job.tasks.checkpointing_enabled = flink.checkpoint_interval.has_value();
+  // Without checkpoints Flink 1.10 configures its tasks for at-least-once, whatever the mode says
+  // (StreamingJobGraphGenerator.setVertexConfig).
+  job.tasks.mode = flink.mode == CheckpointingMode::EXACTLY_ONCE && job.tasks.checkpointing_enabled
+                       ? engine::CheckpointingMode::EXACTLY_ONCE
+                       : engine::CheckpointingMode::AT_LEAST_ONCE;
+  job.tasks.buffer_timeout = flink.buffer_timeout;
+  job.tasks.alignment_max_bytes = flink.alignment_max_bytes;
+  job.tasks.inline_threshold_bytes = flink.state_memory_threshold_bytes;
+  job.tasks.segment_bytes = flink.segment_bytes;
+  job.tasks.checkpoint_directory = kCheckpointDirectory;
+
+  job.checkpoints.interval = flink.checkpoint_interval;
+  job.checkpoints.timeout = flink.checkpoint_timeout;
+  job.checkpoints.min_pause = flink.min_pause_between_checkpoints;
+  job.checkpoints.max_concurrent = flink.max_concurrent_checkpoints;
+  if (flink.tolerable_failed_checkpoints) {
+    job.checkpoints.tolerable_failures = *flink.tolerable_failed_checkpoints;
+  }
+  job.checkpoints.max_retained = flink.retained_checkpoints;
+  job.checkpoints.prefer_checkpoint_for_recovery = flink.prefer_checkpoint_for_recovery;
+  job.checkpoints.externalized = flink.retention != CheckpointRetention::NEVER_RETAIN;
+  job.checkpoints.retain_on_cancellation =
+      flink.retention == CheckpointRetention::RETAIN_ON_CANCELLATION;
+  job.checkpoints.savepoint_directory = kSavepointDirectory;
+  job.restart = restart_config(flink);
+  return job;
+}
+
+}  // namespace tailrace::scenarios

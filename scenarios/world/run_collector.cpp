@@ -1,0 +1,183 @@
+#include "scenarios/world/run_collector.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "analysis/ledger.hpp"
+#include "engine/generation.hpp"
+#include "engine/graph/murmur3_128.hpp"
+#include "engine/state/keyed_state_reader.hpp"
+#include "engine/state/operator_state_backend.hpp"
+#include "engine/task/operators/line_source.hpp"
+#include "scenarios/world/job_settings.hpp"
+#include "scenarios/world/trace_kinds.hpp"
+#include "sim/base/assert.hpp"
+#include "sim/base/hash.hpp"
+
+namespace tailrace::scenarios {
+namespace {
+
+engine::OperatorId operator_id(const OperatorSpec& op) {
+  return engine::OperatorId{engine::murmur3_128(op.uid)};
+}
+
+analysis::Dataflow::Function function_of(const OperatorSpec& op) {
+  switch (op.kind) {
+    case OperatorKind::kSource: return analysis::Dataflow::Function::kSource;
+    case OperatorKind::kFlatMap:
+    case OperatorKind::kMap:
+      return op.function == OperatorFunction::kTokenize ? analysis::Dataflow::Function::kTokenize
+                                                        : analysis::Dataflow::Function::kIdentity;
+    case OperatorKind::kKeyed: return analysis::Dataflow::Function::kCount;
+    case OperatorKind::kSink: return analysis::Dataflow::Function::kSink;
+  }
+  TAILRACE_ASSERT_MSG(false, "an operator of an unknown kind");
+  return {};
+}
+
+}  // namespace
+
+engine::Blob RunCollector::read(const engine::StreamStateHandle& handle) const {
+  if (const auto* bytes = std::get_if<engine::ByteStreamStateHandle>(&handle)) {
+    return std::make_shared<const std::vector<std::byte>>(bytes->bytes);
+  }
+  const auto found = blobs_->find(std::get<engine::FileStateHandle>(handle).path);
+  return found == blobs_->end() ? nullptr : found->second;
+}
+
+std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source) const {
+  std::map<std::int32_t, std::int64_t> lines;
+  const OperatorSpec& op = scenario_->job.operators[static_cast<std::size_t>(source)];
+  const auto state = snapshot_->operator_states.find(operator_id(op));
+  if (state == snapshot_->operator_states.end()) return lines;
+  const FileLog& log = *ends_->logs.at(source);
+  for (const auto& [subtask, part] : state->second.subtasks) {
+    std::vector<engine::Blob> streams;
+    for (const engine::OperatorStateHandle& handle : part.managed_operator) {
+      streams.push_back(read(*handle.delegate));
+      TAILRACE_ASSERT_MSG(streams.back() != nullptr, "a state file of the last snapshot is gone");
+    }
+    engine::OperatorStateBackend backend;
+    const auto restored = backend.restore(part.managed_operator, streams);
+    TAILRACE_ASSERT_MSG(restored.ok(), restored.error());
+    for (const std::string& element :
+         backend.get_list_state<std::string>(engine::kLineSourceState).get()) {
+      const engine::PartitionPosition position = engine::decode_position(element);
+      const bool first =
+          lines
+              .emplace(position.partition,
+                       log.lines_before(position.partition, position.position))
+              .second;
+      TAILRACE_ASSERT_MSG(first, "a partition of a source has two owners");
+    }
+  }
+  return lines;
+}
+
+std::optional<analysis::Audit> RunCollector::audit() const {
+  if (snapshot_ == nullptr && !finished_by_itself_) return std::nullopt;
+  analysis::Dataflow dataflow;
+  for (const OperatorSpec& op : scenario_->job.operators) {
+    dataflow.nodes.push_back({function_of(op), op.inputs});
+  }
+  analysis::Ledger ledger(dataflow);
+  for (const auto& [source, log] : ends_->logs) {
+    const std::map<std::int32_t, std::int64_t> read_to =
+        finished_by_itself_ ? std::map<std::int32_t, std::int64_t>{} : positions(source);
+    for (std::int32_t partition = 0; partition < log->partition_count(); ++partition) {
+      std::int64_t left = log->lines_in(partition);
+      if (!finished_by_itself_) {
+        const auto found = read_to.find(partition);
+        left = found == read_to.end() ? 0 : found->second;
+      }
+      log->for_each_line(partition, left,
+                         [&](std::string_view line) { ledger.offer(source, line); });
+    }
+  }
+  for (const auto& [sink, store] : ends_->stores) {
+    for (const ExternalStore::Effect& effect : store->committed()) {
+      ledger.commit(sink, store->text(effect), effect.number);
+    }
+  }
+  return ledger.audit();
+}
+
+std::optional<std::int64_t> RunCollector::orphaned_blobs() const {
+  // A run that was broken off has unfinished business; one that was cut, too.
+  if (reason_ == analysis::FinishReason::kInterrupted || !scenario_->stop_with_savepoint ||
+      scenario_->flink.retention != CheckpointRetention::NEVER_RETAIN) {
+    return std::nullopt;
+  }
+  // Savepoints belong to the user; everything else has been given back by now.
+  const std::string mine = std::string(kSavepointDirectory) + '/';
+  return std::count_if(blobs_->begin(), blobs_->end(),
+                       [&mine](const auto& blob) { return !blob.first.starts_with(mine); });
+}
+
+void RunCollector::collect_state(RunOutcome& outcome) const {
+  if (snapshot_ == nullptr) return;
+  for (const OperatorSpec& op : scenario_->job.operators) {
+    const auto state = snapshot_->operator_states.find(operator_id(op));
+    if (state == snapshot_->operator_states.end()) continue;
+    for (const auto& [subtask, part] : state->second.subtasks) {
+      engine::TaskStateSnapshot snapshot;
+      snapshot.operators.emplace(state->first, part);
+      const auto entries = engine::for_each_keyed_state_entry(
+          snapshot, state->second.max_parallelism,
+          [this](const std::string& path) {
+            const auto found = blobs_->find(path);
+            return found == blobs_->end() ? nullptr : found->second;
+          },
+          [&](const engine::KeyedStateEntry& entry) {
+            DumpRow row{entry.key, 0, op.id};
+            std::from_chars(entry.value.data(), entry.value.data() + entry.value.size(),
+                            row.number);
+            outcome.state.push_back(std::move(row));
+          });
+      TAILRACE_ASSERT_MSG(entries.ok(), entries.error());
+    }
+  }
+}
+
+RunOutcome RunCollector::collect(RunRecorder& recorder, sim::Simulation& simulation,
+                                 const RunOptions& options) const {
+  RunOutcome outcome;
+  analysis::RunResult& result = outcome.result;
+  result.name = scenario_->name;
+  result.seed = scenario_->seed;
+  result.version = engine::name_of(scenario_->flink.generation);
+  result.finished = reason_;
+  result.virtual_time = simulation.now() - Time{};
+
+  for (const auto& [source, log] : ends_->logs) result.records_in += log->lines_offered();
+  for (const auto& [sink, store] : ends_->stores) {
+    base::RunningHash effects;
+    for (const ExternalStore::Effect& effect : store->committed()) {
+      const std::string_view text = store->text(effect);
+      effects.add(text);
+      effects.add(effect.number);
+      effects.add(effect.committed.ns);
+      result.latency_ns.push_back((effect.committed - effect.created).ns);
+      result.last_progress = std::max(result.last_progress.value_or(Time{}), effect.committed);
+      if (options.collect_sink) {
+        outcome.sink.push_back({std::string(text), effect.number,
+                                scenario_->job.operators[static_cast<std::size_t>(sink)].id});
+      }
+    }
+    const auto count = static_cast<std::int64_t>(store->committed().size());
+    result.records_out += count;
+    recorder.trace(trace_kind::kEffects, sink, count, static_cast<std::int64_t>(effects.value()));
+  }
+  result.audit = audit();
+  result.orphaned_blobs = orphaned_blobs();
+  if (options.collect_state) collect_state(outcome);
+  recorder.fill(result);
+  result.events = static_cast<std::int64_t>(simulation.events_processed());
+  result.trace_hash = simulation.trace().hash();
+  return outcome;
+}
+
+}  // namespace tailrace::scenarios

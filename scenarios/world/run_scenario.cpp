@@ -1,0 +1,11 @@
+#include "scenarios/run_scenario.hpp"
+
+#include "scenarios/world/scenario_run.hpp"
+
+namespace tailrace::scenarios {
+
+RunOutcome run_scenario(const Scenario& scenario, const RunOptions& options) {
+  return ScenarioRun(scenario, options).run();
+}
+
+}  // namespace tailrace::scenarios

@@ -1,0 +1,394 @@
+#include "scenarios/world/scenario_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/generation.hpp"
+#include "engine/rescale/rescale_by_savepoint.hpp"
+#include "engine/task/stream_task.hpp"
+#include "scenarios/diagnostics.hpp"
+#include "scenarios/world/job_settings.hpp"
+#include "scenarios/world/run_collector.hpp"
+#include "scenarios/world/trace_kinds.hpp"
+#include "sim/base/assert.hpp"
+
+namespace tailrace::scenarios {
+namespace {
+
+// A person or a script that stops or rescales a job which cannot be stopped just now (it restarts,
+// a checkpoint fails) tries again after so long.
+constexpr Duration kClientRetry = Duration::seconds(1);
+// Runs that wait for something that never happens end here.
+constexpr Duration kLongestRun = Duration::seconds(24 * 3600);
+// How often somebody who watches is told, in virtual time.
+constexpr Duration kProgressEvery = Duration::millis(100);
+
+}  // namespace
+
+ScenarioRun::ScenarioRun(const Scenario& scenario, const RunOptions& options)
+    : scenario_(&scenario),
+      options_(options),
+      recorder_(simulation_),
+      cluster_(scenario, simulation_, recorder_),
+      ends_(make_job_ends(scenario, *cluster_.job_manager_ports().clock)),
+      checkpointing_(engine::make_checkpointing_factory(scenario.flink.generation)),
+      parallelism_(initial_parallelism(scenario)),
+      hit_(scenario.timeline.size(), false) {}
+
+ScenarioRun::~ScenarioRun() = default;
+
+void ScenarioRun::start() {
+  started_ = true;
+  job_manager_ = std::make_unique<engine::JobManager>(cluster_.job_manager_ports(),
+                                                      cluster_config(*scenario_), *checkpointing_);
+  job_manager_->set_job_listener(this);
+  cluster_.set_job_master(job_manager_->gateway());
+  for (std::int32_t i = 0; i < cluster_.task_manager_count(); ++i) cluster_.start_task_manager(i);
+
+  engine::JobSubmission submission = job_settings(*scenario_);
+  submission.graph = build_stream_graph(*scenario_, parallelism_, ends_);
+  base::Result<engine::JobId, std::string> job =
+      job_manager_->submit_job(std::move(submission));
+  if (!job) throw ScenarioError(describe(*scenario_, scenario_->job.position) + ": " + job.error());
+  submitted(job.value());
+
+  recorder_.set_checkpoint_listener(
+      [this](CheckpointMoment moment, engine::CheckpointId id, std::int32_t acknowledged) {
+        checkpoint_moment(moment, id, acknowledged);
+      });
+  recorder_.set_replay_counter([this] {
+    std::int64_t lines = 0;
+    for (const auto& [op, log] : ends_.logs) lines += log->lines_replayed();
+    return lines;
+  });
+  arm_timeline();
+
+  Duration limit = scenario_->duration;
+  if (scenario_->ends_at != EndOfRun::kDuration) {
+    for (const auto& [op, log] : ends_.logs) {
+      log->on_exhausted([this] {
+        const bool all = std::all_of(ends_.logs.begin(), ends_.logs.end(),
+                                     [](const auto& entry) { return entry.second->exhausted(); });
+        if (!all) return;
+        // Inside a read: act in an event of its own.
+        simulation_.schedule({}, [this] {
+          request_end(scenario_->ends_at == EndOfRun::kIdle
+                          ? analysis::FinishReason::kIdle
+                          : analysis::FinishReason::kSourcesFinished);
+        });
+      });
+    }
+    limit = std::min(limit, kLongestRun);
+  }
+  simulation_.schedule_at(Time{} + limit,
+                          [this] { request_end(analysis::FinishReason::kDuration); });
+}
+
+void ScenarioRun::submitted(engine::JobId job) {
+  job_ = job;
+  std::int32_t subtasks = 0;
+  for (const engine::JobVertex& vertex :
+       job_manager_->find_scheduler(job)->execution_graph().job_graph().vertices) {
+    subtasks += vertex.parallelism;
+  }
+  recorder_.job_submitted(job, subtasks);
+  apply_slow_downs();
+}
+
+void ScenarioRun::advance(Time until) {
+  if (!started_) start();
+  simulation_.run(until, options_.interrupted);
+}
+
+RunOutcome ScenarioRun::run() {
+  start();
+  sim::RunEnd end = sim::RunEnd::kHorizon;
+  if (!options_.progress) {
+    end = simulation_.run(Time::max(), options_.interrupted);
+  } else {
+    while (end == sim::RunEnd::kHorizon) {
+      end = simulation_.run(simulation_.now() + kProgressEvery, options_.interrupted);
+      options_.progress({simulation_.now(),
+                         static_cast<std::int64_t>(simulation_.events_processed()),
+                         recorder_.checkpoints_completed()});
+    }
+  }
+  if (end == sim::RunEnd::kInterrupted) ending_ = analysis::FinishReason::kInterrupted;
+  return collect();
+}
+
+// --- timeline --------------------------------------------------------------------------------------
+
+void ScenarioRun::arm_timeline() {
+  for (std::size_t i = 0; i < scenario_->timeline.size(); ++i) {
+    const Anchor& anchor = scenario_->timeline[i].anchor;
+    switch (anchor.kind) {
+      case Anchor::Kind::kAt: simulation_.schedule_at(anchor.at, [this, i] { fire(i); }); break;
+      case Anchor::Kind::kEvery: arm_repetition(i, anchor.from); break;
+      case Anchor::Kind::kCheckpoint: break;  // checkpoint_moment
+    }
+  }
+}
+
+void ScenarioRun::arm_repetition(std::size_t entry, Time at) {
+  const Anchor& anchor = scenario_->timeline[entry].anchor;
+  if (at >= anchor.until) return;
+  simulation_.schedule_at(at, [this, entry, at] {
+    fire(entry);
+    arm_repetition(entry, at + scenario_->timeline[entry].anchor.every);
+  });
+}
+
+void ScenarioRun::checkpoint_moment(CheckpointMoment moment, engine::CheckpointId id,
+                                    std::int32_t acknowledged) {
+  for (std::size_t i = 0; i < scenario_->timeline.size(); ++i) {
+    const Anchor& anchor = scenario_->timeline[i].anchor;
+    if (anchor.kind != Anchor::Kind::kCheckpoint || anchor.checkpoint != id ||
+        anchor.moment != moment) {
+      continue;
+    }
+    if (moment == CheckpointMoment::kAcknowledged && anchor.acknowledged != acknowledged) continue;
+    // At the same instant, but not inside the engine.
+    simulation_.schedule({}, [this, i] { fire(i); });
+  }
+}
+
+void ScenarioRun::fire(std::size_t entry) {
+  recorder_.trace(trace_kind::kTimelineAction, static_cast<std::int64_t>(entry),
+                  static_cast<std::int64_t>(scenario_->timeline[entry].action));
+  if (perform(entry)) hit_[entry] = true;
+}
+
+bool ScenarioRun::perform(std::size_t index) {
+  const TimelineEntry& entry = scenario_->timeline[index];
+  switch (entry.action) {
+    case ActionKind::kKill: return kill(entry, false);
+    case ActionKind::kVanish: return kill(entry, true);
+    case ActionKind::kSlow: return slow(index);
+    case ActionKind::kPause: return pause(entry);
+    case ActionKind::kFail: return fail(entry);
+    case ActionKind::kStorage: return trouble_storage(entry);
+    case ActionKind::kRescale:
+      if (job_ended_ || ending_) return false;
+      rescale(index);
+      return true;
+    case ActionKind::kSavepoint:
+      if (job_ended_) return false;
+      job_manager_->trigger_savepoint(job_, {}, [](const engine::StopResult&) {});
+      return true;
+    case ActionKind::kCheckpoint:
+      if (job_ended_) return false;
+      job_manager_->trigger_checkpoint(job_, [](const engine::StopResult&) {});
+      return true;
+  }
+  return false;
+}
+
+void ScenarioRun::after(const std::optional<Duration>& lasts, base::Callback back) {
+  if (lasts) simulation_.schedule(*lasts, std::move(back));
+}
+
+bool ScenarioRun::kill(const TimelineEntry& entry, bool silently) {
+  std::int32_t index = entry.task_manager->index;
+  if (entry.task_manager->running) {
+    const auto located =
+        cluster_.locate(entry.task_manager->running->op, entry.task_manager->running->subtask);
+    if (!located) return false;
+    index = located->task_manager;
+  }
+  if (!cluster_.kill_task_manager(index, silently)) return false;
+  recorder_.fault_injected();
+  if (entry.back_after) {
+    simulation_.schedule(*entry.back_after, [this, index] {
+      if (cluster_.task_executor(index) == nullptr) cluster_.start_task_manager(index);
+    });
+  }
+  return true;
+}
+
+bool ScenarioRun::slow(std::size_t index) {
+  const TimelineEntry& entry = scenario_->timeline[index];
+  const SubtaskTarget target = *entry.subtask;
+  if (target.subtask >= parallelism_[static_cast<std::size_t>(target.op)]) return false;
+  slow_downs_.push_back({index, target, entry.factor_milli});
+  apply_slow_downs();
+  recorder_.fault_injected();
+  after(entry.lasts, [this, index] {
+    std::erase_if(slow_downs_, [index](const ActiveSlowDown& s) { return s.entry == index; });
+    apply_slow_downs();
+  });
+  return true;
+}
+
+// Operators are slowed down; the world charges chains. A new submission may chain otherwise.
+void ScenarioRun::apply_slow_downs() {
+  cluster_.slow_downs().clear();
+  engine::DefaultScheduler* scheduler = job_manager_->find_scheduler(job_);
+  if (scheduler == nullptr) return;
+  for (const ActiveSlowDown& slow_down : slow_downs_) {
+    for (const engine::JobVertex& vertex : scheduler->execution_graph().job_graph().vertices) {
+      for (const engine::ChainedOperator& op : vertex.chain) {
+        if (op.stream_node != slow_down.target.op) continue;
+        cluster_.slow_downs().set(vertex.index, slow_down.target.subtask, slow_down.factor_milli);
+      }
+    }
+  }
+}
+
+bool ScenarioRun::pause(const TimelineEntry& entry) {
+  // A garbage collection stops the whole process of the subtask.
+  std::int32_t index = entry.task_manager ? entry.task_manager->index : -1;
+  const std::optional<SubtaskTarget> running =
+      entry.task_manager ? entry.task_manager->running : entry.subtask;
+  if (running) {
+    const auto located = cluster_.locate(running->op, running->subtask);
+    if (!located) return false;
+    index = located->task_manager;
+  }
+  if (cluster_.task_executor(index) == nullptr) return false;
+  const sim::OwnerTag owner = cluster_.owner_of(index);
+  cluster_.host_of(index).pause(owner);
+  recorder_.fault_injected();
+  after(entry.lasts, [this, index, owner] {
+    if (cluster_.owner_of(index) == owner) cluster_.host_of(index).resume(owner);
+  });
+  return true;
+}
+
+bool ScenarioRun::fail(const TimelineEntry& entry) {
+  const auto located = cluster_.locate(entry.subtask->op, entry.subtask->subtask);
+  if (!located) return false;
+  recorder_.fault_injected();
+  return cluster_.task_executor(located->task_manager)
+      ->fail_task(located->task->attempt(), "failed by the scenario's timeline");
+}
+
+bool ScenarioRun::trouble_storage(const TimelineEntry& entry) {
+  cluster_.set_storage_trouble(entry.storage);
+  recorder_.fault_injected();
+  after(entry.lasts, [this] { cluster_.set_storage_trouble({}); });
+  return true;
+}
+
+void ScenarioRun::rescale(std::size_t index) {
+  std::string what;
+  for (const TimelineEntry::Rescale& change : scenario_->timeline[index].rescales) {
+    const auto op = static_cast<std::size_t>(change.op);
+    if (!what.empty()) what += ", ";
+    what += scenario_->job.operators[op].id + ' ' + std::to_string(parallelism_[op]) + " -> " +
+            std::to_string(change.parallelism);
+  }
+  recorder_.rescale_requested(std::move(what), cluster_.records_in_flight());
+  rescaling_ = true;
+  try_rescale(index);
+}
+
+void ScenarioRun::try_rescale(std::size_t index) {
+  const std::vector<std::int32_t> wanted =
+      rescaled_parallelism(*scenario_, parallelism_, scenario_->timeline[index].rescales);
+  engine::Parallelisms changes;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    changes.emplace(scenario_->job.operators[i].id, wanted[i]);
+  }
+  engine::rescale_by_savepoint(
+      *job_manager_, job_, changes, {},
+      [this, index, wanted](base::Result<engine::JobId, std::string> result) {
+        if (job_ended_) return;
+        if (!result.ok()) {
+          // The job goes on as it was (it restarts, say); the client asks again.
+          simulation_.schedule(kClientRetry, [this, index] {
+            if (!job_ended_) try_rescale(index);
+          });
+          return;
+        }
+        parallelism_ = wanted;
+        rescaling_ = false;
+        submitted(result.value());
+      });
+}
+
+// --- the end ---------------------------------------------------------------------------------------
+
+void ScenarioRun::request_end(analysis::FinishReason reason) {
+  if (ending_ || job_ended_) return;
+  const bool ends_by_itself =
+      reason != analysis::FinishReason::kDuration &&
+      std::all_of(ends_.logs.begin(), ends_.logs.end(),
+                  [](const auto& entry) { return entry.second->finite(); });
+  if (ends_by_itself) return;
+  ending_ = reason;
+  if (!scenario_->stop_with_savepoint) {
+    finish();
+    return;
+  }
+  try_stop();
+}
+
+void ScenarioRun::try_stop() {
+  if (job_ended_) return;
+  const auto again = [this] { simulation_.schedule(kClientRetry, [this] { try_stop(); }); };
+  if (rescaling_) {
+    again();
+    return;
+  }
+  job_manager_->stop_with_savepoint(job_, {}, false, [this, again](engine::StopResult stopped) {
+    if (job_ended_) return;
+    if (!stopped.ok()) {
+      if (job_manager_->status(job_) == engine::JobStatus::FINISHED) {
+        finish();  // its sources ended while we asked
+      } else {
+        again();
+      }
+      return;
+    }
+    final_savepoint_ = stopped.value();
+    finish();
+  });
+}
+
+void ScenarioRun::on_job_terminated(engine::JobId job, engine::JobStatus status,
+                                    const std::string& cause) {
+  if (job != job_ || job_ended_) return;
+  if (status == engine::JobStatus::FINISHED) {
+    // The old job of a rescale, or the end by savepoint, whose own callbacks go on from here; a
+    // job whose sources have ended is finished by itself.
+    if (rescaling_ || ending_) return;
+    finished_by_itself_ = true;
+    ending_ = analysis::FinishReason::kSourcesFinished;
+  } else {
+    failure_ = cause;
+    ending_ = analysis::FinishReason::kJobFailed;
+  }
+  finish();
+}
+
+void ScenarioRun::finish() {
+  job_ended_ = true;
+  simulation_.stop();
+}
+
+RunOutcome ScenarioRun::collect() {
+  RunCollector collector(*scenario_, ends_, cluster_.blobs());
+  collector.set_reason(ending_.value_or(analysis::FinishReason::kIdle));
+  collector.set_finished_by_itself(finished_by_itself_);
+  engine::CompletedCheckpointPtr last = final_savepoint_;
+  if (last == nullptr && ending_ && *ending_ == analysis::FinishReason::kDuration) {
+    // Cut: what counts is what the last completed checkpoint covers.
+    if (engine::CheckpointCoordinator* coordinator =
+            job_manager_->find_scheduler(job_)->coordinator();
+        coordinator != nullptr) {
+      coordinator->restore_latest_checkpointed_state(
+          {}, [&last](engine::CompletedCheckpointPtr latest) { last = std::move(latest); });
+    }
+  }
+  collector.set_last_snapshot(last);
+  RunOutcome outcome = collector.collect(recorder_, simulation_, options_);
+  for (std::size_t i = 0; i < hit_.size(); ++i) {
+    if (!hit_[i] && !scenario_->timeline[i].optional) {
+      outcome.timeline_misses.push_back(static_cast<std::int32_t>(i));
+    }
+  }
+  return outcome;
+}
+
+}  // namespace tailrace::scenarios

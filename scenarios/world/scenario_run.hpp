@@ -1,0 +1,99 @@
+// One run of a scenario: the cluster, the job on it, what the timeline does to both, and the end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/checkpoint/completed_checkpoint.hpp"
+#include "engine/scheduling/checkpointing.hpp"
+#include "engine/scheduling/job_manager.hpp"
+#include "scenarios/run_scenario.hpp"
+#include "scenarios/world/job_builder.hpp"
+#include "scenarios/world/run_recorder.hpp"
+#include "scenarios/world/simulated_cluster.hpp"
+#include "sim/simulation.hpp"
+
+namespace tailrace::scenarios {
+
+class ScenarioRun final : private engine::JobListener {
+ public:
+  ScenarioRun(const Scenario& scenario, const RunOptions& options);
+  ~ScenarioRun();
+  ScenarioRun(const ScenarioRun&) = delete;
+  ScenarioRun& operator=(const ScenarioRun&) = delete;
+
+  // Once.
+  RunOutcome run();
+
+  // For tests that look into a run while it is under way: runs to `until` and comes back.
+  void advance(Time until);
+  [[nodiscard]] SimulatedCluster& cluster() { return cluster_; }
+  [[nodiscard]] RunRecorder& recorder() { return recorder_; }
+  [[nodiscard]] sim::Simulation& simulation() { return simulation_; }
+
+ private:
+  struct ActiveSlowDown {
+    std::size_t entry = 0;
+    SubtaskTarget target;
+    std::int64_t factor_milli = 1000;
+  };
+
+  void start();
+  void submitted(engine::JobId job);
+  void on_job_terminated(engine::JobId job, engine::JobStatus status,
+                         const std::string& cause) override;
+
+  // Timeline
+  void arm_timeline();
+  void arm_repetition(std::size_t entry, Time at);
+  void checkpoint_moment(CheckpointMoment moment, engine::CheckpointId id,
+                         std::int32_t acknowledged);
+  void fire(std::size_t entry);
+  // Returns: whether it hit anything.
+  bool perform(std::size_t entry);
+  bool kill(const TimelineEntry& entry, bool silently);
+  bool slow(std::size_t entry);
+  bool pause(const TimelineEntry& entry);
+  bool fail(const TimelineEntry& entry);
+  bool trouble_storage(const TimelineEntry& entry);
+  void rescale(std::size_t entry);
+  void try_rescale(std::size_t entry);
+  void apply_slow_downs();
+  // For how long an entry lasts; `back` undoes it.
+  void after(const std::optional<Duration>& lasts, base::Callback back);
+
+  // The end
+  void request_end(analysis::FinishReason reason);
+  void try_stop();
+  void finish();
+
+  RunOutcome collect();
+
+  const Scenario* scenario_;
+  RunOptions options_;
+  sim::Simulation simulation_;
+  RunRecorder recorder_;
+  SimulatedCluster cluster_;
+  JobEnds ends_;
+  std::unique_ptr<engine::CheckpointingFactory> checkpointing_;
+  std::unique_ptr<engine::JobManager> job_manager_;
+
+  engine::JobId job_;
+  std::vector<std::int32_t> parallelism_;  // by operator, of the current submission
+  std::vector<bool> hit_;                  // by timeline entry
+  std::vector<ActiveSlowDown> slow_downs_;
+  bool rescaling_ = false;
+
+  std::optional<analysis::FinishReason> ending_;
+  bool job_ended_ = false;      // by itself or for good
+  bool finished_by_itself_ = false;
+  bool started_ = false;
+  std::string failure_;         // of a FAILED job
+  engine::CompletedCheckpointPtr final_savepoint_;
+};
+
+}  // namespace tailrace::scenarios
