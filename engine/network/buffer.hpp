@@ -40,7 +40,11 @@ class NetworkBuffer {
   void lend(BufferRecycler& recycler) {
     TAILRACE_ASSERT(references_ == 0);
     recycler_ = &recycler;
+    written_ = 0;
+    finished_ = false;
   }
+  // Changes who gets it back while it may be out: the owner goes before the last reader does.
+  void hand_over(BufferRecycler& recycler) { recycler_ = &recycler; }
   void retain() { ++references_; }
   void release() {
     TAILRACE_ASSERT(references_ > 0);
@@ -48,9 +52,18 @@ class NetworkBuffer {
   }
   [[nodiscard]] std::uint32_t references() const { return references_; }
 
+  // How far its writer has come, for all readers of an open buffer (Flink 1.10
+  // BufferBuilder.PositionMarker).
+  void commit(std::uint32_t written) { written_ = written; }
+  void finish() { finished_ = true; }
+  [[nodiscard]] std::uint32_t written() const { return written_; }
+  [[nodiscard]] bool finished() const { return finished_; }
+
  private:
   std::byte* data_;
   std::uint32_t capacity_;
+  std::uint32_t written_ = 0;
+  bool finished_ = false;
   std::uint32_t references_ = 0;
   BufferRecycler* recycler_ = nullptr;
 };

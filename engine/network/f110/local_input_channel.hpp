@@ -1,0 +1,35 @@
+// A channel whose producer runs in the same process: it polls the producer's subpartition.
+//
+// Flink 1.10 LocalInputChannel (spec barriers.md 6.7). What it hands out belongs to the producer's
+// pool.
+#pragma once
+
+#include <memory>
+
+#include "engine/network/f110/pipelined_subpartition.hpp"
+#include "engine/network/input_channel.hpp"
+
+namespace tailrace::engine {
+
+class SingleInputGate;
+class ResultPartitionManager;
+
+class LocalInputChannel final : public InputChannel, public BufferAvailabilityListener {
+ public:
+  LocalInputChannel(SingleInputGate& gate, ChannelIndex index,
+                    const InputChannelDescriptor& descriptor, const NetworkConfig& config,
+                    const ResultPartitionManager& partitions);
+
+  void request_subpartition() override;
+  std::optional<BufferAndAvailability> get_next_buffer() override;
+  void release_all_resources() override;
+  void notify_data_available() override;
+
+ private:
+  SingleInputGate& gate_;
+  const ResultPartitionManager& partitions_;
+  std::unique_ptr<ResultSubpartitionView> view_;
+  bool released_ = false;
+};
+
+}  // namespace tailrace::engine

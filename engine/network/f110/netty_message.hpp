@@ -1,0 +1,131 @@
+// The messages between two network stacks, as bytes.
+//
+// Flink 1.10 NettyMessage (sizes: spec barriers.md 6.6). A frame is length 4, magic 4, id 1, then
+// the fields, all big-endian. Ids of partitions, attempts and channels are 16 bytes on the wire and
+// are filled up with zeros here. Messages are pooled: nothing allocates once enough are around.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/ids.hpp"
+#include "engine/network/buffer_consumer.hpp"
+
+namespace tailrace::engine {
+
+class WirePool;
+
+// One message on its way. Belongs to whoever holds its handle; outlives the stack that sent it.
+class WireMessage {
+ public:
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
+  [[nodiscard]] std::byte* data() { return data_.get(); }
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(size_); }
+
+ private:
+  friend class WirePool;
+  friend struct WireMessageReturn;
+  std::unique_ptr<std::byte[]> data_;
+  std::size_t capacity_ = 0;
+  std::size_t size_ = 0;
+  void* home_ = nullptr;
+};
+
+struct WireMessageReturn {
+  void operator()(WireMessage* message) const;
+};
+using WireMessageHandle = std::unique_ptr<WireMessage, WireMessageReturn>;
+
+// Where messages come from and go back to, also after the pool's owner is gone.
+class WirePool {
+ public:
+  WirePool();
+  ~WirePool();
+  WirePool(const WirePool&) = delete;
+  WirePool& operator=(const WirePool&) = delete;
+
+  // A message of exactly `size` bytes, not initialised.
+  WireMessageHandle acquire(std::size_t size);
+
+ private:
+  friend struct WireMessageReturn;
+  struct Home;
+  Home* home_;
+};
+
+using InputChannelId = std::uint64_t;  // unique in the consumer's process
+
+enum class MessageKind : std::uint8_t {
+  kBufferResponse = 0,
+  kErrorResponse = 1,
+  kPartitionRequest = 2,
+  kCancelPartitionRequest = 4,
+  kCloseRequest = 5,
+  kAddCredit = 6,
+};
+// Requires: a message that one of the functions below made; here and for every parser.
+[[nodiscard]] MessageKind kind_of(const WireMessage& message);
+
+struct BufferResponse {
+  InputChannelId receiver = 0;
+  std::int32_t sequence_number = 0;
+  std::int32_t backlog = 0;
+  bool is_buffer = false;
+  std::span<const std::byte> payload;  // into the message
+};
+[[nodiscard]] WireMessageHandle make_buffer_response(WirePool& pool, InputChannelId receiver,
+                                                     std::int32_t sequence_number,
+                                                     std::int32_t backlog, const NetworkItem& item);
+[[nodiscard]] BufferResponse parse_buffer_response(const WireMessage& message);
+
+// The one error that a server reports and survives: the partition does not exist (yet). Flink ships
+// a serialised Java exception; here its text stands for it.
+struct PartitionNotFound {
+  InputChannelId receiver = 0;
+};
+[[nodiscard]] WireMessageHandle make_partition_not_found(WirePool& pool, InputChannelId receiver,
+                                                         const ResultPartitionId& partition);
+[[nodiscard]] PartitionNotFound parse_partition_not_found(const WireMessage& message);
+
+struct PartitionRequest {
+  ResultPartitionId partition;
+  std::int32_t subpartition = 0;
+  InputChannelId receiver = 0;
+  std::int32_t credit = 0;
+};
+[[nodiscard]] WireMessageHandle make_partition_request(WirePool& pool,
+                                                       const PartitionRequest& request);
+[[nodiscard]] PartitionRequest parse_partition_request(const WireMessage& message);
+
+struct AddCredit {
+  ResultPartitionId partition;
+  std::int32_t credit = 0;
+  InputChannelId receiver = 0;
+};
+[[nodiscard]] WireMessageHandle make_add_credit(WirePool& pool, const AddCredit& credit);
+[[nodiscard]] AddCredit parse_add_credit(const WireMessage& message);
+
+[[nodiscard]] WireMessageHandle make_cancel_partition_request(WirePool& pool,
+                                                              InputChannelId receiver);
+[[nodiscard]] InputChannelId parse_cancel_partition_request(const WireMessage& message);
+
+[[nodiscard]] WireMessageHandle make_close_request(WirePool& pool);
+
+// Flink PartitionNotFoundException's message.
+[[nodiscard]] std::string partition_not_found_message(const ResultPartitionId& partition);
+
+// Where the two ends of a connection put their messages. With `flow_controlled` the sender is told
+// when the message has been written, and sends no further such message before that.
+class MessageSink {
+ public:
+  virtual void send(WireMessageHandle message, bool flow_controlled) = 0;
+
+ protected:
+  ~MessageSink() = default;
+};
+
+}  // namespace tailrace::engine

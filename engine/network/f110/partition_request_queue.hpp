@@ -1,0 +1,61 @@
+// The sending end of one connection.
+//
+// Flink 1.10 PartitionRequestQueue, CreditBasedSequenceNumberingViewReader (spec barriers.md 6.5).
+// Readers with something to send stand in a queue; the first one sends one item and goes to the
+// end. The next item is taken only after the previous one has been written.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/network/f110/netty_message.hpp"
+#include "engine/network/f110/pipelined_subpartition.hpp"
+#include "engine/network/ring_queue.hpp"
+
+namespace tailrace::engine {
+
+class PartitionRequestQueue {
+ public:
+  // Both outlive the queue.
+  PartitionRequestQueue(MessageSink& sink, WirePool& pool);
+  ~PartitionRequestQueue();
+  PartitionRequestQueue(const PartitionRequestQueue&) = delete;
+  PartitionRequestQueue& operator=(const PartitionRequestQueue&) = delete;
+
+  // A consumer's channel wants a subpartition; it has `credit` free buffers.
+  void add_reader(InputChannelId receiver, std::int32_t credit,
+                  PipelinedSubpartition& subpartition);
+  // A receiver that is unknown has been cancelled in the meantime: ignored.
+  void add_credit(InputChannelId receiver, std::int32_t credit);
+  // The consumer has released its channel.
+  void cancel(InputChannelId receiver);
+  // The last flow-controlled message has left.
+  void on_written();
+
+  struct ReaderState {
+    std::int32_t credit = 0;
+    bool is_queued = false;
+  };
+  [[nodiscard]] std::optional<ReaderState> find_reader(InputChannelId receiver) const;
+  // Receivers of the queued readers, first one first.
+  [[nodiscard]] std::vector<InputChannelId> queued_readers() const;
+  [[nodiscard]] std::size_t reader_count() const { return readers_.size(); }
+
+ private:
+  class ViewReader;
+
+  void enqueue(ViewReader& reader);
+  void write_next();
+
+  MessageSink& sink_;
+  WirePool& pool_;
+  std::map<InputChannelId, std::unique_ptr<ViewReader>> readers_;
+  RingQueue<InputChannelId> available_;  // may hold ids of readers that have gone
+  bool writing_ = false;
+  NetworkItem in_write_;  // its segment goes home when it is written
+};
+
+}  // namespace tailrace::engine

@@ -1,0 +1,178 @@
+#include "engine/network/f110/remote_input_channel.hpp"
+
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "engine/network/single_input_gate.hpp"
+
+namespace tailrace::engine {
+
+RemoteInputChannel::RemoteInputChannel(SingleInputGate& gate, ChannelIndex index,
+                                       const InputChannelDescriptor& descriptor,
+                                       const NetworkConfig& config, InputChannelId id,
+                                       NetworkBufferPool& global, ConnectionManager& connections)
+    : InputChannel(index, descriptor, config),
+      gate_(gate),
+      id_(id),
+      global_(global),
+      connections_(connections) {}
+
+RemoteInputChannel::~RemoteInputChannel() {
+  release_all_resources();
+  // Buffers that the task still holds find their way home without this channel.
+  for (NetworkBuffer* segment : own_) segment->hand_over(global_);
+}
+
+void RemoteInputChannel::assign_exclusive_segment(NetworkBuffer& segment) {
+  TAILRACE_ASSERT(client_ == nullptr);
+  own_.push_back(&segment);
+  exclusive_.push_back(&segment);
+  ++initial_credit_;
+  ++required_;
+}
+
+void RemoteInputChannel::request_subpartition() {
+  if (released_) return;
+  if (client_ == nullptr) {
+    client_ = &connections_.create_partition_request_client(descriptor().producer,
+                                                            descriptor().partition.data_set);
+    client_->add_channel(*this);
+  }
+  client_->request_subpartition(*this);
+}
+
+void RemoteInputChannel::on_failed_partition_request() {
+  if (released_) return;
+  const std::optional<base::Duration> backoff = increase_backoff();
+  if (!backoff) {
+    on_error(partition_not_found_message(descriptor().partition));
+    return;
+  }
+  gate_.schedule(*backoff, [this] { request_subpartition(); });
+}
+
+void RemoteInputChannel::on_error(const std::string& reason) {
+  gate_.fail(reason);
+}
+
+std::optional<InputChannel::BufferAndAvailability> RemoteInputChannel::get_next_buffer() {
+  if (received_.empty()) return std::nullopt;
+  NetworkItem item = received_.pop_front();
+  received_bytes_ -= item.size();
+  return BufferAndAvailability{std::move(item), !received_.empty()};
+}
+
+void RemoteInputChannel::release_all_resources() {
+  if (std::exchange(released_, true)) return;
+  // Returns the received segments through `recycle`, exclusive ones straight to the global pool.
+  received_.clear();
+  received_bytes_ = 0;
+  LocalBufferPool* pool = gate_.buffer_pool();
+  if (std::exchange(waiting_for_floating_, false)) pool->remove_buffer_listener(*this);
+  for (NetworkBuffer* segment : std::exchange(floating_, {})) pool->recycle(*segment);
+  const std::vector<NetworkBuffer*> exclusive = std::exchange(exclusive_, {});
+  for (NetworkBuffer* segment : exclusive) {
+    std::erase(own_, segment);
+    global_.return_segment(*segment);
+  }
+  if (!exclusive.empty()) global_.release_unpooled(static_cast<std::int32_t>(exclusive.size()));
+  if (client_ != nullptr) connections_.close_channel(*std::exchange(client_, nullptr), *this);
+}
+
+NetworkBuffer* RemoteInputChannel::request_buffer() {
+  if (!floating_.empty()) {
+    NetworkBuffer* segment = floating_.back();
+    floating_.pop_back();
+    return segment;
+  }
+  if (exclusive_.empty()) return nullptr;
+  NetworkBuffer* segment = exclusive_.back();
+  exclusive_.pop_back();
+  segment->lend(*this);
+  return segment;
+}
+
+void RemoteInputChannel::on_buffer_response(const BufferResponse& response) {
+  if (released_) return;
+  TAILRACE_ASSERT_MSG(response.sequence_number == expected_sequence_number_,
+                      "Buffer re-ordering: expected buffer with sequence number " +
+                          std::to_string(expected_sequence_number_) + ", but received " +
+                          std::to_string(response.sequence_number));
+  ++expected_sequence_number_;
+  const std::span<const std::byte> payload = response.payload;
+  if (response.is_buffer && payload.empty()) {
+    on_sender_backlog(response.backlog);
+    return;
+  }
+  NetworkItem item;
+  if (response.is_buffer) {
+    NetworkBuffer* segment = request_buffer();
+    TAILRACE_ASSERT_MSG(segment != nullptr, "no buffer available in a credit-based input channel");
+    TAILRACE_ASSERT(payload.size() <= segment->capacity());
+    std::memcpy(segment->data(), payload.data(), payload.size());
+    item.buffer = Buffer(*segment, 0, static_cast<std::uint32_t>(payload.size()));
+  } else {
+    item.event = std::make_shared<const std::vector<std::byte>>(payload.begin(), payload.end());
+  }
+  const bool was_empty = received_.empty();
+  received_bytes_ += item.size();
+  received_.push_back(std::move(item));
+  if (was_empty) gate_.queue_channel(*this);
+  on_sender_backlog(response.backlog);
+}
+
+void RemoteInputChannel::on_sender_backlog(std::int32_t backlog) {
+  required_ = backlog + initial_credit_;
+  std::int32_t gained = 0;
+  while (available_buffers() < required_ && !waiting_for_floating_) {
+    LocalBufferPool& pool = *gate_.buffer_pool();
+    NetworkBuffer* segment = pool.request_buffer();
+    if (segment != nullptr) {
+      floating_.push_back(segment);
+      ++gained;
+    } else {
+      waiting_for_floating_ = pool.add_buffer_listener(*this);
+      TAILRACE_ASSERT(waiting_for_floating_);
+    }
+  }
+  gain_credit(gained);
+}
+
+void RemoteInputChannel::gain_credit(std::int32_t credit) {
+  if (credit == 0) return;
+  const bool announced = unannounced_credit_ != 0;
+  unannounced_credit_ += credit;
+  if (!announced && client_ != nullptr) client_->notify_credit_available(*this);
+}
+
+void RemoteInputChannel::recycle(NetworkBuffer& segment) {
+  if (released_) {
+    std::erase(own_, &segment);
+    global_.recycle(segment);
+    return;
+  }
+  exclusive_.push_back(&segment);
+  if (available_buffers() > required_) {
+    TAILRACE_ASSERT(!floating_.empty());
+    NetworkBuffer* floating = floating_.back();
+    floating_.pop_back();
+    gate_.buffer_pool()->recycle(*floating);
+    return;
+  }
+  gain_credit(1);
+}
+
+BufferListener::Answer RemoteInputChannel::notify_buffer_available(NetworkBuffer& segment) {
+  TAILRACE_ASSERT(waiting_for_floating_);
+  if (released_ || available_buffers() >= required_) {
+    waiting_for_floating_ = false;
+    return Answer::kNotUsed;
+  }
+  floating_.push_back(&segment);
+  waiting_for_floating_ = available_buffers() < required_;
+  gain_credit(1);
+  return waiting_for_floating_ ? Answer::kUsedNeedMore : Answer::kUsedNoNeedMore;
+}
+
+}  // namespace tailrace::engine

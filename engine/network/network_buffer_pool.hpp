@@ -1,0 +1,76 @@
+// All segments of one task manager, and how they are dealt out.
+//
+// Flink 1.10 NetworkBufferPool (spec barriers.md 6.1). Owns the local pools, because segments of a
+// destroyed pool may still be out; such a pool goes when the last one has come home. Redistribution
+// walks the pools in the order of their creation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/network/buffer.hpp"
+#include "sim/base/callback.hpp"
+
+namespace tailrace::engine {
+
+class LocalBufferPool;
+
+class NetworkBufferPool final : public BufferRecycler {
+ public:
+  NetworkBufferPool(std::int32_t total_segments, std::int32_t segment_bytes);
+  ~NetworkBufferPool();
+  NetworkBufferPool(const NetworkBufferPool&) = delete;
+  NetworkBufferPool& operator=(const NetworkBufferPool&) = delete;
+
+  // Null if the guarantees of all pools would exceed the total; `error` then says it in Flink's
+  // words. The pool lives until its `lazy_destroy` and the return of its last segment.
+  LocalBufferPool* create_buffer_pool(std::int32_t required, std::int32_t max, std::string* error);
+
+  // Guarantees `count` segments outside of any pool (exclusive buffers of a channel).
+  // Returns: false if that would exceed the total.
+  bool reserve_unpooled(std::int32_t count, std::string* error);
+  // Takes one that was guaranteed. Null: none is here at the moment.
+  NetworkBuffer* request_memory_segment();
+  // Gives back a segment that no reference is out to, without its guarantee.
+  void return_segment(NetworkBuffer& segment);
+  // Gives up guarantees of `reserve_unpooled`, after the segments have been returned.
+  void release_unpooled(std::int32_t count);
+  // The last reference to an unpooled segment is gone that had been handed over to this pool.
+  void recycle(NetworkBuffer& segment) override;
+
+  // Runs once, when a segment comes home to an empty pool.
+  void await_segment(base::InplaceFunction<void()> callback);
+
+  [[nodiscard]] bool is_available() const { return available_; }
+  [[nodiscard]] std::int32_t available_segments() const { return total_ - out_; }
+  [[nodiscard]] std::int32_t outstanding_segments() const { return out_; }
+  [[nodiscard]] std::int32_t total_segments() const { return total_; }
+  [[nodiscard]] std::int32_t segment_bytes() const { return segment_bytes_; }
+
+  // For LocalBufferPool alone.
+  void on_pool_destroyed(LocalBufferPool& pool);
+  void bury(LocalBufferPool& pool);
+
+ private:
+  void redistribute_buffers();
+  void add_slab();
+  [[nodiscard]] std::string insufficient(std::int32_t required) const;
+
+  std::int32_t total_;
+  std::int32_t segment_bytes_;
+  std::int32_t created_ = 0;
+  std::int32_t out_ = 0;
+  std::int32_t guaranteed_ = 0;
+  bool available_ = true;  // Flink's flag: false from taking the last segment to the next return
+  std::vector<std::unique_ptr<std::byte[]>> slabs_;
+  std::vector<std::unique_ptr<NetworkBuffer>> segments_;
+  std::vector<NetworkBuffer*> free_;
+  std::vector<LocalBufferPool*> pools_;                  // alive, in order of creation
+  std::vector<std::unique_ptr<LocalBufferPool>> owned_;  // alive or with segments outside
+  std::vector<base::InplaceFunction<void()>> waiting_;
+};
+
+}  // namespace tailrace::engine

@@ -1,0 +1,26 @@
+// Settings of the network stack of one task manager.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/base/time.hpp"
+
+namespace tailrace::engine {
+
+// Defaults are Flink 1.10's (spec barriers.md section 8).
+struct NetworkConfig {
+  std::int32_t segment_bytes = 32 * 1024;  // taskmanager.memory.segment-size
+  // taskmanager.network.memory.buffers-per-channel; at least 1.
+  std::int32_t exclusive_per_channel = 2;
+  // taskmanager.network.memory.floating-buffers-per-gate
+  std::int32_t floating_per_gate = 8;
+  // taskmanager.memory.network.*; segments are allocated when they are first needed.
+  std::int64_t network_memory_bytes = std::int64_t{64} << 20;
+  // taskmanager.network.request-backoff.initial and .max
+  base::Duration partition_request_backoff_initial = base::Duration::millis(100);
+  base::Duration partition_request_backoff_max = base::Duration::millis(10'000);
+  // taskmanager.network.memory.exclusive-buffers-request-timeout-ms
+  base::Duration exclusive_buffers_request_timeout = base::Duration::millis(30'000);
+};
+
+}  // namespace tailrace::engine

@@ -1,0 +1,73 @@
+// The network stack of one task manager process.
+//
+// Flink 1.10 NettyShuffleEnvironment, NettyConnectionManager, PartitionRequestServerHandler (spec
+// barriers.md 6.6). One connection for each producer process and data set, opened by the consumer.
+// Outlives the partitions, writers and gates that were made with it, and every Buffer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/network/network_config.hpp"
+#include "engine/network/result_partition.hpp"
+#include "engine/network/single_input_gate.hpp"
+#include "engine/ports.hpp"
+#include "engine/scheduling/deployment.hpp"
+
+namespace tailrace::engine {
+
+class NetworkEnvironment;
+class WireMessage;
+
+// Finds the stack at the other end of a connection. Asked only in callbacks that run in that
+// process: what a message does at the peer must reach the peer's own objects.
+class NetworkPeers {
+ public:
+  // Null if that process is dead.
+  virtual NetworkEnvironment* environment_of(ProcessId process) = 0;
+  // How error messages name a process.
+  [[nodiscard]] virtual std::string address_of(ProcessId process) const {
+    return "process-" + std::to_string(process.value);
+  }
+
+ protected:
+  ~NetworkPeers() = default;
+};
+
+class NetworkEnvironment {
+ public:
+  NetworkEnvironment(const Ports& ports, const NetworkConfig& config, NetworkPeers& peers);
+  ~NetworkEnvironment();
+  NetworkEnvironment(const NetworkEnvironment&) = delete;
+  NetworkEnvironment& operator=(const NetworkEnvironment&) = delete;
+
+  // Requests for the partition are served from now until its release or destruction.
+  // Errors: null if there are not enough buffers; `error` then says it in Flink's words.
+  std::unique_ptr<ResultPartition> create_partition(const ResultPartitionDescriptor& descriptor,
+                                                    std::string* error = nullptr);
+  std::unique_ptr<SingleInputGate> create_gate(const InputGateDescriptor& descriptor,
+                                               base::InplaceFunction<void(std::string)> on_failure);
+
+  // Keeps a finished partition of a task that is done until its readers have had everything.
+  void keep_until_consumed(std::unique_ptr<ResultPartition> partition);
+  // Releases the partitions that are kept for one attempt, read or not.
+  void release_partitions(ExecutionAttemptId producer);
+
+  // Segments that are not in the global pool: 0 when everything has been given back.
+  [[nodiscard]] std::int32_t outstanding_segments() const;
+  [[nodiscard]] std::int32_t total_segments() const;
+  // Open connections, as consumer and as producer.
+  [[nodiscard]] std::size_t client_connections() const;
+  [[nodiscard]] std::size_t server_connections() const;
+
+  // For callbacks of messages: what arrives at this process.
+  void deliver_to_server(ConnectionId connection, ProcessId client, const WireMessage& message);
+  void deliver_to_client(ConnectionId connection, const WireMessage& message);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tailrace::engine

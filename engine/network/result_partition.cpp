@@ -1,0 +1,76 @@
+#include "engine/network/result_partition.hpp"
+
+#include <utility>
+
+#include "engine/network/f110/event_serializer.hpp"
+#include "engine/network/f110/local_buffer_pool.hpp"
+
+namespace tailrace::engine {
+
+ResultPartition::ResultPartition(const ResultPartitionDescriptor& descriptor, LocalBufferPool& pool)
+    : descriptor_(descriptor), pool_(&pool), unconsumed_(descriptor.subpartitions) {
+  TAILRACE_ASSERT(descriptor.subpartitions > 0);
+  const auto count = static_cast<std::size_t>(descriptor.subpartitions);
+  subpartitions_.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    subpartitions_.push_back(std::make_unique<PipelinedSubpartition>(this));
+  }
+  held_.reserve(count);
+  is_held_.resize(count);
+}
+
+ResultPartition::~ResultPartition() {
+  release();
+}
+
+void ResultPartition::add_buffer_consumer(BufferConsumer consumer, std::int32_t subpartition,
+                                          bool finish) {
+  const auto index = static_cast<std::size_t>(subpartition);
+  if (!subpartitions_[index]->add(std::move(consumer), finish)) return;
+  if (std::exchange(is_held_[index], std::uint8_t{1}) == 0) held_.push_back(subpartition);
+}
+
+void ResultPartition::publish() {
+  for (std::size_t i = 0; i < held_.size(); ++i) {
+    const auto index = static_cast<std::size_t>(held_[i]);
+    is_held_[index] = 0;
+    subpartitions_[index]->notify_data_available();
+  }
+  held_.clear();
+}
+
+void ResultPartition::flush(std::int32_t subpartition) {
+  PipelinedSubpartition& target = *subpartitions_[static_cast<std::size_t>(subpartition)];
+  if (target.flush()) target.notify_data_available();
+}
+
+void ResultPartition::flush_all() {
+  for (const auto& one : subpartitions_) {
+    if (one->flush()) one->notify_data_available();
+  }
+}
+
+void ResultPartition::finish() {
+  if (std::exchange(finished_, true)) return;
+  const EventBytes event = serialize_event(EndOfPartitionEvent{});
+  for (std::int32_t i = 0; i < subpartition_count(); ++i) {
+    add_buffer_consumer(BufferConsumer(event), i, true);
+  }
+  publish();
+}
+
+void ResultPartition::release() {
+  if (is_released()) return;
+  if (on_release_) on_release_();
+  on_release_.reset();
+  on_consumed_.reset();
+  for (const auto& one : subpartitions_) one->release();
+  std::exchange(pool_, nullptr)->lazy_destroy();
+}
+
+void ResultPartition::on_consumed_subpartition() {
+  TAILRACE_ASSERT(unconsumed_ > 0);
+  if (--unconsumed_ == 0 && on_consumed_) on_consumed_();
+}
+
+}  // namespace tailrace::engine

@@ -1,0 +1,86 @@
+// What one producer subtask offers on one of its outputs.
+//
+// Flink 1.10 ResultPartition. Made by NetworkEnvironment::create_partition, which registers it.
+// Signals of appended buffers are held back until `publish`: a task runs a slice of records at its
+// start and pays for it afterwards, so readers must not be woken before the slice is over.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/network/f110/pipelined_subpartition.hpp"
+#include "engine/network/network_buffer_pool.hpp"
+#include "engine/scheduling/deployment.hpp"
+#include "sim/base/callback.hpp"
+
+namespace tailrace::engine {
+
+class LocalBufferPool;
+
+class ResultPartition final : public SubpartitionOwner {
+ public:
+  // `pool` is this partition's own and is destroyed with it.
+  ResultPartition(const ResultPartitionDescriptor& descriptor, LocalBufferPool& pool);
+  ~ResultPartition();
+  ResultPartition(const ResultPartition&) = delete;
+  ResultPartition& operator=(const ResultPartition&) = delete;
+
+  [[nodiscard]] const ResultPartitionDescriptor& descriptor() const { return descriptor_; }
+  [[nodiscard]] const ResultPartitionId& id() const { return descriptor_.id; }
+  [[nodiscard]] std::int32_t subpartition_count() const {
+    return static_cast<std::int32_t>(subpartitions_.size());
+  }
+  [[nodiscard]] PipelinedSubpartition& subpartition(std::int32_t index) {
+    return *subpartitions_[static_cast<std::size_t>(index)];
+  }
+  // Requires: !is_released().
+  [[nodiscard]] LocalBufferPool& buffer_pool() { return *pool_; }
+
+  // Appends; the reader is told at the next `publish`.
+  void add_buffer_consumer(BufferConsumer consumer, std::int32_t subpartition, bool finish = false);
+  // Tells readers at once.
+  void flush(std::int32_t subpartition);
+  void flush_all();
+  // Tells the readers whose signals were held back, in the order of the first append.
+  void publish();
+  // Appends EndOfPartitionEvent to every subpartition and publishes. Once.
+  void finish();
+
+  // Drops what is queued, parts from the readers, unregisters; segments go home as they return.
+  void release();
+
+  [[nodiscard]] bool is_finished() const { return finished_; }
+  [[nodiscard]] bool is_released() const { return pool_ == nullptr; }
+  // Every reader has come and gone.
+  [[nodiscard]] bool is_consumed() const { return unconsumed_ == 0; }
+
+  // Unread bytes in the queue of one subpartition, events included.
+  [[nodiscard]] std::int64_t queued_bytes(std::int32_t subpartition) const {
+    return subpartitions_[static_cast<std::size_t>(subpartition)]->queued_bytes();
+  }
+  [[nodiscard]] std::int32_t queued_buffers(std::int32_t subpartition) const {
+    return static_cast<std::int32_t>(
+        subpartitions_[static_cast<std::size_t>(subpartition)]->queue().size());
+  }
+
+  // For NetworkEnvironment: runs at release, before anything is dropped.
+  void set_release_hook(base::InplaceFunction<void()> hook) { on_release_ = std::move(hook); }
+  // For NetworkEnvironment: runs when the last reader leaves.
+  void set_consumed_hook(base::InplaceFunction<void()> hook) { on_consumed_ = std::move(hook); }
+
+  void on_consumed_subpartition() override;
+
+ private:
+  ResultPartitionDescriptor descriptor_;
+  LocalBufferPool* pool_;
+  std::vector<std::unique_ptr<PipelinedSubpartition>> subpartitions_;
+  std::vector<std::int32_t> held_;  // subpartitions whose readers must be told
+  std::vector<std::uint8_t> is_held_;
+  std::int32_t unconsumed_;
+  bool finished_ = false;
+  base::InplaceFunction<void()> on_release_;
+  base::InplaceFunction<void()> on_consumed_;
+};
+
+}  // namespace tailrace::engine

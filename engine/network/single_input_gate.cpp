@@ -1,0 +1,143 @@
+#include "engine/network/single_input_gate.hpp"
+
+#include "engine/network/f110/event_serializer.hpp"
+#include "engine/network/f110/local_buffer_pool.hpp"
+#include "engine/network/f110/local_input_channel.hpp"
+#include "engine/network/f110/remote_input_channel.hpp"
+#include "engine/network/result_partition_manager.hpp"
+
+namespace tailrace::engine {
+
+SingleInputGate::SingleInputGate(const InputGateDescriptor& descriptor,
+                                 const Environment& environment,
+                                 base::InplaceFunction<void(std::string)> on_failure)
+    : environment_(environment),
+      self_(environment.ports.self),
+      unfinished_(static_cast<std::int32_t>(descriptor.channels.size())),
+      on_failure_(std::move(on_failure)) {
+  TAILRACE_ASSERT(!descriptor.channels.empty());
+  for (const InputChannelDescriptor& one : descriptor.channels) {
+    const auto index = static_cast<ChannelIndex>(channels_.size());
+    if (one.producer == self_) {
+      channels_.push_back(std::make_unique<LocalInputChannel>(
+          *this, index, one, environment_.config, environment_.partitions));
+      continue;
+    }
+    auto channel = std::make_unique<RemoteInputChannel>(
+        *this, index, one, environment_.config, ++environment_.next_channel_id,
+        environment_.buffers, environment_.connections);
+    remote_.push_back(channel.get());
+    channels_.push_back(std::move(channel));
+  }
+  set_up();
+}
+
+SingleInputGate::~SingleInputGate() {
+  for (const auto& channel : channels_) channel->release_all_resources();
+  if (missing_exclusive_ > 0) environment_.buffers.release_unpooled(missing_exclusive_);
+  if (pool_ != nullptr) pool_->lazy_destroy();
+}
+
+void SingleInputGate::set_up() {
+  for (std::size_t i = 0; i < remote_.size(); ++i) {
+    std::string error;
+    if (!environment_.buffers.reserve_unpooled(environment_.config.exclusive_per_channel, &error)) {
+      fail(error);
+      return;
+    }
+    missing_exclusive_ += environment_.config.exclusive_per_channel;
+  }
+  assign_exclusive_segments();
+  if (missing_exclusive_ == 0) return;
+  schedule(environment_.config.exclusive_buffers_request_timeout, [this] {
+    if (missing_exclusive_ == 0) return;
+    fail(
+        "Timeout triggered when requesting exclusive buffers: the total number of network buffers "
+        "is currently set to " +
+        std::to_string(environment_.buffers.total_segments()) + " of " +
+        std::to_string(environment_.buffers.segment_bytes()) + " bytes each.");
+  });
+}
+
+void SingleInputGate::assign_exclusive_segments() {
+  for (RemoteInputChannel* channel : remote_) {
+    while (channel->initial_credit() < environment_.config.exclusive_per_channel) {
+      NetworkBuffer* segment = environment_.buffers.request_memory_segment();
+      if (segment == nullptr) {
+        // Guaranteed, but still with a pool that has to shrink.
+        environment_.buffers.await_segment(lifeline_.bind(
+            [this] { schedule(Duration{0}, [this] { assign_exclusive_segments(); }); }));
+        return;
+      }
+      channel->assign_exclusive_segment(*segment);
+      --missing_exclusive_;
+    }
+  }
+  pool_ =
+      environment_.buffers.create_buffer_pool(0, environment_.config.floating_per_gate, nullptr);
+  TAILRACE_ASSERT(pool_ != nullptr);
+  if (requested_) start_requests();
+}
+
+void SingleInputGate::request_partitions() {
+  TAILRACE_ASSERT(!requested_);
+  requested_ = true;
+  if (pool_ != nullptr) start_requests();
+}
+
+void SingleInputGate::start_requests() {
+  for (const auto& channel : channels_) channel->request_subpartition();
+}
+
+void SingleInputGate::queue_channel(InputChannel& channel) {
+  if (channel.is_queued) return;
+  const bool was_available = is_available();
+  channel.is_queued = true;
+  queue_.push_back(&channel);
+  if (!was_available && on_available_) on_available_();
+}
+
+std::optional<BufferOrEvent> SingleInputGate::poll_next() {
+  while (!queue_.empty()) {
+    InputChannel& channel = *queue_.pop_front();
+    channel.is_queued = false;
+    std::optional<InputChannel::BufferAndAvailability> next = channel.get_next_buffer();
+    if (!next) continue;
+    if (next->more_available) {
+      channel.is_queued = true;
+      queue_.push_back(&channel);
+    }
+    BufferOrEvent result;
+    result.channel = channel.index();
+    if (next->item.is_buffer()) {
+      result.item = std::move(next->item.buffer);
+    } else {
+      RuntimeEvent event = parse_event(*next->item.event);
+      if (std::holds_alternative<EndOfPartitionEvent>(event)) on_end_of_partition(channel);
+      result.item = std::move(event);
+    }
+    result.more_available = !queue_.empty();
+    return result;
+  }
+  return std::nullopt;
+}
+
+void SingleInputGate::on_end_of_partition(InputChannel& channel) {
+  TAILRACE_ASSERT(!channel.is_queued);
+  channel.release_all_resources();
+  if (--unfinished_ > 0) return;
+  TAILRACE_ASSERT(queue_.empty());
+  if (on_available_) on_available_();
+}
+
+void SingleInputGate::fail(const std::string& reason) {
+  if (std::exchange(failed_, true)) return;
+  // The text waits in the gate: a string would not fit into a callback beside its lifeline.
+  schedule(Duration{0}, [this, text = std::make_unique<std::string>(reason)] {
+    if (!on_failure_) return;
+    auto on_failure = std::move(on_failure_);
+    on_failure(std::move(*text));
+  });
+}
+
+}  // namespace tailrace::engine

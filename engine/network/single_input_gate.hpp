@@ -1,0 +1,107 @@
+// All channels of one input of a task.
+//
+// Flink 1.10 SingleInputGate (spec barriers.md 6.9). Channels with data stand in a FIFO; a poll
+// takes one item of the first one and sends it to the end if it has more.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/network/input_channel.hpp"
+#include "engine/network/input_gate.hpp"
+#include "engine/network/ring_queue.hpp"
+#include "engine/ports.hpp"
+#include "sim/base/lifeline.hpp"
+
+namespace tailrace::engine {
+
+class ConnectionManager;
+class LocalBufferPool;
+class NetworkBufferPool;
+class RemoteInputChannel;
+class ResultPartitionManager;
+
+class SingleInputGate final : public InputGate {
+ public:
+  // What the channels need; everything outlives the gate.
+  struct Environment {
+    const Ports& ports;
+    const NetworkConfig& config;
+    NetworkBufferPool& buffers;
+    ConnectionManager& connections;
+    const ResultPartitionManager& partitions;
+    std::uint64_t& next_channel_id;
+  };
+
+  // `on_failure` runs at most once, in an event of its own: a connection broke, a partition never
+  // appeared, buffers are missing. It may destroy the gate.
+  SingleInputGate(const InputGateDescriptor& descriptor, const Environment& environment,
+                  base::InplaceFunction<void(std::string)> on_failure);
+  // Parts from the producers; buffers that somebody still holds find home on their own.
+  ~SingleInputGate() override;
+
+  // Starts to ask for the subpartitions. Once.
+  void request_partitions();
+
+  [[nodiscard]] std::int32_t channel_count() const override {
+    return static_cast<std::int32_t>(channels_.size());
+  }
+  std::optional<BufferOrEvent> poll_next() override;
+  [[nodiscard]] bool is_finished() const override { return unfinished_ == 0; }
+  [[nodiscard]] bool is_available() const override { return is_finished() || !queue_.empty(); }
+  void set_availability_listener(base::InplaceFunction<void()> listener) override {
+    on_available_ = std::move(listener);
+  }
+
+  // The receiver's queue; 0 for a local channel, whose queue is the sender's.
+  [[nodiscard]] std::int64_t queued_bytes(ChannelIndex channel) const {
+    return channels_[static_cast<std::size_t>(channel)]->queued_bytes();
+  }
+  // The same in items, events included.
+  [[nodiscard]] std::int32_t queued_buffers(ChannelIndex channel) const {
+    return channels_[static_cast<std::size_t>(channel)]->queued_buffers();
+  }
+  [[nodiscard]] bool is_local(ChannelIndex channel) const {
+    return channels_[static_cast<std::size_t>(channel)]->descriptor().producer == self_;
+  }
+  [[nodiscard]] const InputChannel& channel(ChannelIndex channel) const {
+    return *channels_[static_cast<std::size_t>(channel)];
+  }
+
+  // For the channels.
+  void queue_channel(InputChannel& channel);
+  void fail(const std::string& reason);
+  // Floating buffers; null until all exclusive ones are here.
+  [[nodiscard]] LocalBufferPool* buffer_pool() { return pool_; }
+  template <typename F>
+  void schedule(Duration delay, F callback) {
+    environment_.ports.timers->schedule(delay, lifeline_.bind(std::move(callback)));
+  }
+
+ private:
+  void set_up();
+  void assign_exclusive_segments();
+  void start_requests();
+  void on_end_of_partition(InputChannel& channel);
+
+  Environment environment_;
+  ProcessId self_;
+  std::vector<std::unique_ptr<InputChannel>> channels_;
+  std::vector<RemoteInputChannel*> remote_;
+  RingQueue<InputChannel*> queue_;
+  LocalBufferPool* pool_ = nullptr;
+  std::int32_t unfinished_;
+  // Exclusive segments that are guaranteed and not yet assigned.
+  std::int32_t missing_exclusive_ = 0;
+  bool requested_ = false;
+  bool failed_ = false;
+  base::InplaceFunction<void(std::string)> on_failure_;
+  base::InplaceFunction<void()> on_available_;
+  base::Lifeline lifeline_;
+};
+
+}  // namespace tailrace::engine
