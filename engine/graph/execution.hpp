@@ -21,8 +21,8 @@ struct Execution {
   ExecutionState state = ExecutionState::CREATED;
   std::optional<LogicalSlot> slot;  // assigned before DEPLOYING, given back in a terminal state
   std::shared_ptr<const JobManagerTaskRestore> restore;
-  TimerId call_timeout;            // of the deployment or of a cancel call that is out; 0: none
-  std::int32_t cancel_calls = 0;   // made so far
+  TimerId call_timeout;           // of the deployment or of a cancel call that is out; 0: none
+  std::int32_t cancel_calls = 0;  // made so far
 };
 
 }  // namespace tailrace::engine

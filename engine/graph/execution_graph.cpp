@@ -89,9 +89,9 @@ void ExecutionGraph::deploy(ExecutionVertexId id) {
   std::int64_t handles = 0;
   if (descriptor->restore != nullptr) {
     for (const auto& [op, state] : descriptor->restore->snapshot.operators) {
-      handles += static_cast<std::int64_t>(state.managed_operator.size() +
-                                           state.raw_operator.size() + state.managed_keyed.size() +
-                                           state.raw_keyed.size());
+      handles +=
+          static_cast<std::int64_t>(state.managed_operator.size() + state.raw_operator.size() +
+                                    state.managed_keyed.size() + state.raw_keyed.size());
     }
   }
   target.execution().slot->task_manager.tell(
@@ -133,9 +133,9 @@ std::shared_ptr<const TaskDeploymentDescriptor> ExecutionGraph::describe(Executi
              edge.pattern, producers, job_vertex.parallelism, target.subtask())) {
       const Execution& producer = vertex({edge.source_vertex, channel.producer}).execution();
       TAILRACE_ASSERT(producer.slot.has_value());
-      gate.channels.push_back(InputChannelDescriptor{
-          ResultPartitionId{edge.data_set, channel.producer, producer.id}, channel.subpartition,
-          producer.slot->task_manager.process});
+      gate.channels.push_back(
+          InputChannelDescriptor{ResultPartitionId{edge.data_set, channel.producer, producer.id},
+                                 channel.subpartition, producer.slot->task_manager.process});
     }
     descriptor->gates.push_back(std::move(gate));
   }

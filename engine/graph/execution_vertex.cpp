@@ -35,10 +35,10 @@ void ExecutionVertex::trigger_checkpoint(const CheckpointMetaData& meta,
 
 void ExecutionVertex::notify_checkpoint_complete(const CheckpointMetaData& meta) {
   if (!execution_.slot.has_value()) return;
-  execution_.slot->task_manager.tell(
-      calls_, kRpcBytes, [attempt = execution_.id, meta](TaskExecutorGateway& gateway) {
-        gateway.confirm_checkpoint(attempt, meta);
-      });
+  execution_.slot->task_manager.tell(calls_, kRpcBytes,
+                                     [attempt = execution_.id, meta](TaskExecutorGateway& gateway) {
+                                       gateway.confirm_checkpoint(attempt, meta);
+                                     });
 }
 
 }  // namespace tailrace::engine

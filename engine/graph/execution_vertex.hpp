@@ -53,6 +53,7 @@ class ExecutionVertex final : public ExecutionVertexAccess {
   [[nodiscard]] std::optional<ExecutionAttemptId> current_attempt() const override {
     return execution_.id;
   }
+  [[nodiscard]] std::int32_t attempt_number() const override { return execution_.attempt_number; }
   [[nodiscard]] ExecutionState state() const override { return execution_.state; }
   void trigger_checkpoint(const CheckpointMetaData& meta, const CheckpointOptions& options,
                           bool advance_to_end_of_event_time) override;

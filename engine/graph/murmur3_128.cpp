@@ -18,8 +18,12 @@ std::uint64_t load_little_endian(std::string_view bytes) {
   return word;
 }
 
-constexpr std::uint64_t mix_k1(std::uint64_t k) { return std::rotl(k * kC1, 31) * kC2; }
-constexpr std::uint64_t mix_k2(std::uint64_t k) { return std::rotl(k * kC2, 33) * kC1; }
+constexpr std::uint64_t mix_k1(std::uint64_t k) {
+  return std::rotl(k * kC1, 31) * kC2;
+}
+constexpr std::uint64_t mix_k2(std::uint64_t k) {
+  return std::rotl(k * kC2, 33) * kC1;
+}
 
 constexpr std::uint64_t finalise(std::uint64_t k) {
   k ^= k >> 33;

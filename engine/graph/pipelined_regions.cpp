@@ -1,8 +1,9 @@
 #include "engine/graph/pipelined_regions.hpp"
 
+#include <cstddef>
+
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/connected_components.hpp>
-#include <cstddef>
 
 #include "engine/graph/f110/subtask_edges.hpp"
 

@@ -1,14 +1,15 @@
 #include "engine/graph/streaming_job_graph_generator.hpp"
 
 #include <algorithm>
-#include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/topological_sort.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/topological_sort.hpp>
 
 #include "engine/graph/chaining.hpp"
 #include "engine/graph/max_parallelism.hpp"
@@ -114,8 +115,7 @@ class Generator {
     for (const JobVertex& vertex : job_.vertices) {
       if (vertex.parallelism > vertex.max_parallelism) {
         return base::Failure{"vertex '" + vertex.name + "': parallelism " +
-                             std::to_string(vertex.parallelism) +
-                             " is above its max parallelism " +
+                             std::to_string(vertex.parallelism) + " is above its max parallelism " +
                              std::to_string(vertex.max_parallelism)};
       }
     }
@@ -163,9 +163,8 @@ class Generator {
                            std::vector<std::int32_t>& transitive_out_edges) {
     const StreamNode& stream_node = graph_.nodes[static_cast<std::size_t>(node)];
     const std::size_t position = vertex.chain.size();
-    vertex.chain.push_back(ChainedOperator{ids_[static_cast<std::size_t>(node)], node,
-                                           stream_node.name, stream_node.factory,
-                                           {}});
+    vertex.chain.push_back(ChainedOperator{
+        ids_[static_cast<std::size_t>(node)], node, stream_node.name, stream_node.factory, {}});
     const std::vector<std::int32_t>& edges = topology_.out_edges(node);
     vertex.chain[position].outs.resize(edges.size());
 
@@ -174,9 +173,8 @@ class Generator {
       if (!topology_.is_chainable(edges[i])) continue;
       const auto target = static_cast<std::int32_t>(vertex.chain.size());
       vertex.chain[position].outs[i] = ChainedOperator::Out{true, target};
-      chained_names.push_back(
-          extend_chain(graph_.edges[static_cast<std::size_t>(edges[i])].target, vertex,
-                       transitive_out_edges));
+      chained_names.push_back(extend_chain(graph_.edges[static_cast<std::size_t>(edges[i])].target,
+                                           vertex, transitive_out_edges));
     }
     for (const std::int32_t edge : edges) {
       if (topology_.is_chainable(edge)) continue;
@@ -222,9 +220,8 @@ class Generator {
   void sort() {
     std::vector<std::int32_t> by_head(job_.vertices.size());
     for (std::size_t i = 0; i < by_head.size(); ++i) by_head[i] = static_cast<std::int32_t>(i);
-    std::sort(by_head.begin(), by_head.end(), [this](std::int32_t a, std::int32_t b) {
-      return head(a) < head(b);
-    });
+    std::sort(by_head.begin(), by_head.end(),
+              [this](std::int32_t a, std::int32_t b) { return head(a) < head(b); });
     std::vector<std::int32_t> rank(by_head.size());
     for (std::size_t i = 0; i < by_head.size(); ++i) {
       rank[static_cast<std::size_t>(by_head[i])] = static_cast<std::int32_t>(i);

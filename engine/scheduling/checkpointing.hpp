@@ -7,13 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/checkpoint/checkpoint_coordinator.hpp"
+#include "engine/checkpoint/checkpoint_properties.hpp"
 #include "engine/checkpoint/completed_checkpoint.hpp"
 #include "engine/checkpoint/execution_vertex_access.hpp"
 #include "engine/checkpoint/fail_job_callback.hpp"
@@ -31,13 +31,11 @@ struct CheckpointConfig {
   Duration timeout = Duration::seconds(600);
   Duration min_pause{};
   std::int32_t max_concurrent = 1;
-  // How many checkpoints in a row may fail; the default fails the job never.
-  std::int32_t tolerable_failures = std::numeric_limits<std::int32_t>::max();
+  // How many checkpoints in a row may fail before the job does; the largest number: never counted.
+  std::int32_t tolerable_failures = 0;
   std::int32_t max_retained = 1;
   bool prefer_checkpoint_for_recovery = false;
-  // Externalised checkpoints: whether the last ones outlive a canceled (and a failed) job.
-  bool externalized = false;
-  bool retain_on_cancellation = false;
+  CheckpointRetentionPolicy retention = CheckpointRetentionPolicy::NEVER_RETAIN_AFTER_TERMINATION;
   std::string savepoint_directory;  // state.savepoints.dir; empty: every request names its own
 };
 

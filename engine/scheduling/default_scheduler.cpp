@@ -340,8 +340,7 @@ void DefaultScheduler::allocate_slots_and_deploy(const std::vector<ExecutionVert
     return;
   }
   request.timeout = ports_.timers->schedule(
-      cluster_.slot_request_timeout,
-      lifeline_.bind([this, id] { on_slot_request_timeout(id); }));
+      cluster_.slot_request_timeout, lifeline_.bind([this, id] { on_slot_request_timeout(id); }));
 }
 
 bool DefaultScheduler::try_fulfil(PendingSlotRequest& request) {

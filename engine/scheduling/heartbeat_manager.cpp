@@ -50,7 +50,9 @@ HeartbeatManagerSender::HeartbeatManagerSender(Timers& timers, Duration interval
   tick_ = ticks_.schedule(Duration{0}, [this] { run(); });
 }
 
-HeartbeatManagerSender::~HeartbeatManagerSender() { ticks_.cancel(tick_); }
+HeartbeatManagerSender::~HeartbeatManagerSender() {
+  ticks_.cancel(tick_);
+}
 
 void HeartbeatManagerSender::run() {
   for (const auto& [target, timer] : targets()) send_(target);

@@ -21,9 +21,9 @@ struct JobSubmission {
 
 // Defaults are Flink 1.10's.
 struct ClusterConfig {
-  Duration heartbeat_interval = Duration::seconds(10);    // heartbeat.interval
-  Duration heartbeat_timeout = Duration::seconds(50);     // heartbeat.timeout
-  Duration ask_timeout = Duration::seconds(10);           // akka.ask.timeout
+  Duration heartbeat_interval = Duration::seconds(10);     // heartbeat.interval
+  Duration heartbeat_timeout = Duration::seconds(50);      // heartbeat.timeout
+  Duration ask_timeout = Duration::seconds(10);            // akka.ask.timeout
   Duration slot_request_timeout = Duration::seconds(300);  // slot.request.timeout
 };
 

@@ -12,8 +12,8 @@ void SlotPool::register_task_manager(const TaskManagerRegistration& registration
   TAILRACE_ASSERT(!key_of_.contains(registration.address.process));
   const Key key{registration.index, registration.address.process};
   managers_.emplace(
-      key, TaskManager{registration,
-                       std::vector<bool>(static_cast<std::size_t>(registration.slots))});
+      key,
+      TaskManager{registration, std::vector<bool>(static_cast<std::size_t>(registration.slots))});
   key_of_[registration.address.process] = key;
   free_ += registration.slots;
 }

@@ -1,0 +1,87 @@
+#include "engine/scheduling/f110/checkpointing_factory_110.hpp"
+
+#include <utility>
+
+#include "engine/checkpoint/checkpoint_id_counter.hpp"
+#include "engine/checkpoint/checkpoint_storage.hpp"
+#include "engine/checkpoint/checkpoints.hpp"
+#include "engine/checkpoint/completed_checkpoint_store.hpp"
+#include "engine/checkpoint/f110/checkpoint_coordinator_110.hpp"
+#include "engine/checkpoint/f110/checkpoint_failure_manager_110.hpp"
+#include "sim/base/assert.hpp"
+
+namespace tailrace::engine {
+namespace {
+
+class JobCheckpointing110 final : public JobCheckpointing {
+ public:
+  explicit JobCheckpointing110(CoordinatorContext context)
+      : context_(std::move(context)),
+        storage_(*context_.ports.blobs, *context_.ports.random, context_.job,
+                 context_.tasks.checkpoint_directory, context_.config.savepoint_directory),
+        store_(context_.config.max_retained, storage_),
+        failures_(context_.config.tolerable_failures, *context_.fail_job),
+        coordinator_(configuration(), vertices(), services()) {}
+
+  [[nodiscard]] CheckpointCoordinator& coordinator() override { return coordinator_; }
+
+ private:
+  [[nodiscard]] CheckpointCoordinatorConfiguration110 configuration() const {
+    CheckpointCoordinatorConfiguration110 configuration;
+    configuration.job = context_.job;
+    configuration.interval = context_.config.interval;
+    configuration.timeout = context_.config.timeout;
+    configuration.min_pause = context_.config.min_pause;
+    configuration.max_concurrent = context_.config.max_concurrent;
+    configuration.retention = context_.config.retention;
+    configuration.prefer_checkpoint_for_recovery = context_.config.prefer_checkpoint_for_recovery;
+    return configuration;
+  }
+  [[nodiscard]] CheckpointVertices vertices() const {
+    return {context_.tasks_to_trigger, context_.all_tasks, context_.all_tasks};
+  }
+  [[nodiscard]] CheckpointCoordinatorServices110 services() {
+    CheckpointCoordinatorServices110 services;
+    services.clock = context_.ports.clock;
+    services.timers = context_.ports.timers;
+    services.compute = context_.ports.compute;
+    services.random = context_.ports.random;
+    services.observer = context_.ports.observer;
+    services.storage = &storage_;
+    services.store = &store_;
+    services.id_counter = &id_counter_;
+    services.failure_manager = &failures_;
+    return services;
+  }
+
+  CoordinatorContext context_;
+  FsCheckpointStorage storage_;
+  StandaloneCompletedCheckpointStore store_;
+  StandaloneCheckpointIDCounter id_counter_;
+  CheckpointFailureManager110 failures_;
+  CheckpointCoordinator110 coordinator_;
+};
+
+}  // namespace
+
+std::unique_ptr<JobCheckpointing> CheckpointingFactory110::create(CoordinatorContext context) {
+  TAILRACE_ASSERT(context.fail_job != nullptr);
+  return std::make_unique<JobCheckpointing110>(std::move(context));
+}
+
+base::Result<CompletedCheckpointPtr, std::string> CheckpointingFactory110::load_savepoint(
+    JobId job, const std::string& path, const std::vector<std::byte>& metadata,
+    const JobGraph& graph, bool allow_non_restored_state) {
+  Checkpoints::OperatorToVertex operators;
+  for (const JobVertex& vertex : graph.vertices) {
+    const Checkpoints::Vertex target{vertex.max_parallelism, vertex.max_parallelism_auto};
+    for (const OperatorId& id : vertex.operator_ids_tail_first) operators[id] = target;
+    for (const std::optional<OperatorId>& id : vertex.user_defined_ids_tail_first) {
+      if (id.has_value()) operators[*id] = target;
+    }
+  }
+  return Checkpoints::load_and_validate_checkpoint(job, operators, metadata, path,
+                                                   allow_non_restored_state);
+}
+
+}  // namespace tailrace::engine

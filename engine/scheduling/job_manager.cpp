@@ -1,0 +1,88 @@
+#include "engine/scheduling/job_manager.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "engine/graph/streaming_job_graph_generator.hpp"
+#include "sim/base/assert.hpp"
+
+namespace tailrace::engine {
+namespace {
+
+CheckpointDone explain(StopDone done) {
+  return [done = std::make_unique<StopDone>(std::move(done))](CheckpointResult result) {
+    if (result.ok()) {
+      (*done)(std::move(result).value());
+    } else {
+      (*done)(base::Failure{std::string(to_string(result.error()))});
+    }
+  };
+}
+
+bool is_over(JobStatus status) {
+  return status == JobStatus::FINISHED || status == JobStatus::CANCELED ||
+         status == JobStatus::FAILED;
+}
+
+}  // namespace
+
+base::Result<JobId, std::string> JobManager::submit_job(JobSubmission submission) {
+  base::Result<JobGraph, std::string> graph = generate_job_graph(submission.graph);
+  if (!graph) return base::Failure{graph.error()};
+  return master_.start(std::make_shared<const JobGraph>(std::move(graph).value()),
+                       std::move(submission));
+}
+
+void JobManager::cancel_job(JobId job) {
+  if (DefaultScheduler* scheduler = master_.find_scheduler(job)) scheduler->cancel_job();
+}
+
+void JobManager::stop_with_savepoint(JobId job, std::string target_directory, bool drain,
+                                     StopDone done) {
+  DefaultScheduler* scheduler = master_.find_scheduler(job);
+  if (scheduler == nullptr) {
+    done(base::Failure{std::string("there is no such job")});
+    return;
+  }
+  scheduler->stop_with_savepoint(std::move(target_directory), drain, std::move(done));
+}
+
+CheckpointCoordinator* JobManager::find_coordinator(JobId job, StopDone& done) {
+  DefaultScheduler* scheduler = master_.find_scheduler(job);
+  if (scheduler == nullptr) {
+    done(base::Failure{std::string("there is no such job")});
+  } else if (scheduler->coordinator() == nullptr) {
+    done(base::Failure{std::string("the job has no checkpointing")});
+  } else if (is_over(scheduler->status())) {
+    done(base::Failure{std::string("the job is ") + to_string(scheduler->status())});
+  } else {
+    return scheduler->coordinator();
+  }
+  return nullptr;
+}
+
+void JobManager::trigger_savepoint(JobId job, std::string target_directory, StopDone done) {
+  CheckpointCoordinator* coordinator = find_coordinator(job, done);
+  if (coordinator == nullptr) return;
+  coordinator->trigger_savepoint(std::move(target_directory), explain(std::move(done)));
+}
+
+void JobManager::trigger_checkpoint(JobId job, StopDone done) {
+  CheckpointCoordinator* coordinator = find_coordinator(job, done);
+  if (coordinator == nullptr) return;
+  coordinator->trigger_checkpoint(false, explain(std::move(done)));
+}
+
+JobStatus JobManager::status(JobId job) {
+  DefaultScheduler* scheduler = master_.find_scheduler(job);
+  TAILRACE_ASSERT(scheduler != nullptr);
+  return scheduler->status();
+}
+
+const JobSubmission& JobManager::submission(JobId job) {
+  DefaultScheduler* scheduler = master_.find_scheduler(job);
+  TAILRACE_ASSERT(scheduler != nullptr);
+  return scheduler->submission();
+}
+
+}  // namespace tailrace::engine

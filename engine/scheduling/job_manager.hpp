@@ -1,0 +1,50 @@
+// The job manager process: where clients submit, rescale and stop jobs.
+//
+// Flink 1.10 Dispatcher with its JobMaster. Built once per process over that process's ports; all
+// functions return at once.
+#pragma once
+
+#include <string>
+
+#include "engine/scheduling/job_master.hpp"
+#include "sim/base/result.hpp"
+
+namespace tailrace::engine {
+
+class JobManager {
+ public:
+  // `checkpointing` makes the coordinators of the engine's generation; it outlives this.
+  JobManager(const Ports& ports, const ClusterConfig& config, CheckpointingFactory& checkpointing)
+      : self_(ports.self), master_(ports, config, checkpointing) {}
+
+  // What task managers register at.
+  [[nodiscard]] RpcAddress<JobMasterGateway> gateway() { return {self_, &master_}; }
+
+  // Errors: what generate_job_graph finds wrong. A savepoint that cannot be restored shows later, as
+  // a FAILED job.
+  [[nodiscard]] base::Result<JobId, std::string> submit_job(JobSubmission submission);
+  // An unknown or ended job: ignored.
+  void cancel_job(JobId job);
+  // `target_directory`: empty for the configured one. `done` runs once the job has FINISHED, or with
+  // the reason why it goes on; possibly inside this call.
+  void stop_with_savepoint(JobId job, std::string target_directory, bool drain, StopDone done);
+  // A savepoint, or a checkpoint out of turn, of a job that goes on.
+  void trigger_savepoint(JobId job, std::string target_directory, StopDone done);
+  void trigger_checkpoint(JobId job, StopDone done);
+
+  // Requires: a job of this job manager.
+  [[nodiscard]] JobStatus status(JobId job);
+  [[nodiscard]] const JobSubmission& submission(JobId job);
+  // Null for an unknown job.
+  [[nodiscard]] DefaultScheduler* find_scheduler(JobId job) { return master_.find_scheduler(job); }
+  void set_job_listener(JobListener* listener) { master_.set_job_listener(listener); }
+  [[nodiscard]] const SlotPool& slot_pool() const { return master_.slot_pool(); }
+
+ private:
+  [[nodiscard]] CheckpointCoordinator* find_coordinator(JobId job, StopDone& done);
+
+  ProcessId self_;
+  JobMaster master_;
+};
+
+}  // namespace tailrace::engine
