@@ -103,6 +103,7 @@ struct OperatorSpec {
   Duration cost;                                  // of one record, on a core of speed 1
   Guarantee guarantee = Guarantee::kExactlyOnce;  // sinks
   std::string file;                               // sources: a path that can be opened
+  std::int32_t repeats = 1;                       // sources: how many times over the file is read
   OfferedLoad load;                               // sources
   bool finite = false;                            // sources: `then: finish`
   Position position;

@@ -91,12 +91,13 @@ OfferedLoad parse_load(MapReader& reader, Diagnostics& diagnostics) {
   return load;
 }
 
-std::string parse_file(MapReader& reader, const std::string& directory) {
+std::string parse_file(MapReader& reader, const std::string& directory, std::int32_t& repeats) {
   if (!reader.has("from")) {
     reader.error_here("is a source and has no \"from\", such as from: {file: text.txt}");
     return {};
   }
   MapReader from = reader.section("from", kSourceFromSection);
+  repeats = from.small("repeat");
   std::string path = from.text("file").value_or("");
   if (path.empty()) return path;
   // Those from the command line are relative to where it was typed.
@@ -172,7 +173,7 @@ OperatorSpec parse_operator(MapReader& reader, const std::string& directory,
     only_for(reader, "by", !is_source, "operators that are no sources");
   }
   if (is_source) {
-    op.file = parse_file(reader, directory);
+    op.file = parse_file(reader, directory, op.repeats);
     op.load = parse_load(reader, diagnostics);
     op.finite = reader.choice("then").value_or(0) == 1;
   }

@@ -91,6 +91,8 @@ void apply_setting(const Setting& setting, std::int32_t source, yaml::Node& root
   yaml::Node value = yaml::parse(setting.value, source, diagnostics);
   place(value, source);
   yaml::Node* node = &root;
+  yaml::Node* parent = nullptr;
+  std::string last;
   std::string so_far;
   for (const std::string& part : split_path(setting.path)) {
     const std::string name = so_far.empty() ? "the scenario" : so_far;
@@ -98,6 +100,8 @@ void apply_setting(const Setting& setting, std::int32_t source, yaml::Node& root
       diagnostics.error(here, "the path has an empty part");
       return;
     }
+    parent = node;
+    last = part;
     if (node->is_sequence()) {
       const std::size_t index = find_element(*node, part);
       if (index == kMissing) {
@@ -114,6 +118,10 @@ void apply_setting(const Setting& setting, std::int32_t source, yaml::Node& root
       node = &child(*node, part, source);
     }
     so_far += (so_far.empty() ? "" : ".") + part;
+  }
+  if (value.kind == yaml::NodeKind::kNull && parent->is_mapping()) {
+    std::erase_if(parent->entries, [&last](const yaml::Entry& entry) { return entry.key == last; });
+    return;
   }
   *node = std::move(value);
 }

@@ -22,7 +22,7 @@ struct Setting {
 
 // Sets what `path` names: keys separated by dots, list elements by their `id` or, where they have
 // none, by their number from 0. Everything after `flink.` is one key. Mappings on the way that do
-// not exist are made; list elements are not.
+// not exist are made; list elements are not. `~` takes a key away.
 // `source` is the index of this setting in the diagnostics' sources; the new value has it.
 void apply_setting(const Setting& setting, std::int32_t source, yaml::Node& root,
                    Diagnostics& diagnostics);
