@@ -95,6 +95,7 @@ struct OperatorSpec {
   OperatorFunction function = OperatorFunction::kNone;
   std::vector<std::int32_t> inputs;  // indices into Job::operators; none for sources
   engine::PartitionerKind partitioner = engine::PartitionerKind::kForward;  // of each input
+  bool partitioner_is_default = false;                                      // nobody wrote `by`
   std::int32_t parallelism = 1;
   bool own_parallelism = false;       // written, not taken over from the input or the job
   std::int32_t max_parallelism = -1;  // -1: the job's
@@ -102,6 +103,7 @@ struct OperatorSpec {
   Duration cost;                                  // of one record, on a core of speed 1
   Guarantee guarantee = Guarantee::kExactlyOnce;  // sinks
   std::string file;                               // sources: a path that can be opened
+  std::int32_t repeats = 1;                       // sources: how many times over the file is read
   OfferedLoad load;                               // sources
   bool finite = false;                            // sources: `then: finish`
   Position position;

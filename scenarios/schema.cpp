@@ -112,6 +112,7 @@ constexpr std::array kOperatorKeys = std::to_array<KeySpec>({
 
 constexpr std::array kSourceFromKeys = std::to_array<KeySpec>({
     {"file", T::kText, kRequired, {}, 0, 0, {}, "a text file, a record a line"},
+    {"repeat", T::kInteger, kOptional, "1", 1, 1'000'000, {}, "so many times, one after the other"},
 });
 
 constexpr std::array kRateOverKeys = std::to_array<KeySpec>({

@@ -1,0 +1,60 @@
+#include "scenarios/sections.hpp"
+
+namespace tailrace::scenarios {
+namespace {
+
+Price parse_price(MapReader reader, std::string_view per_item) {
+  return {reader.time_span(per_item), reader.bandwidth("bandwidth")};
+}
+
+}  // namespace
+
+Cluster parse_cluster(MapReader reader, const FlinkOptions& flink) {
+  Cluster cluster;
+
+  MapReader managers = reader.section("task_managers", kTaskManagersSection);
+  cluster.task_managers.count = managers.small("count");
+  cluster.task_managers.slots = managers.has("slots") ? managers.small("slots") : flink.task_slots;
+  cluster.task_managers.cores = managers.small("cores");
+  cluster.task_managers.speed_milli = managers.number("speed").value_or(1000);
+  cluster.task_managers.position = managers.position();
+
+  MapReader network = reader.section("network", kNetworkSection);
+  cluster.network = {network.bandwidth("bandwidth"), network.time_span("latency")};
+
+  MapReader disk = reader.section("disk", kDiskSection);
+  cluster.disk = {disk.bandwidth("read"), disk.bandwidth("write"), disk.time_span("latency")};
+
+  MapReader storage = reader.section("checkpoint_storage", kCheckpointStorageSection);
+  cluster.checkpoint_storage = {storage.bandwidth("bandwidth"), storage.bandwidth("per_connection"),
+                                storage.time_span("request_latency")};
+
+  cluster.rpc_latency = reader.section("job_manager", kJobManagerSection).time_span("rpc_latency");
+
+  MapReader resources = reader.section("resource_manager", kResourceManagerSection);
+  cluster.resource_manager.kind =
+      static_cast<ResourceManagerKind>(resources.choice("kind").value_or(0));
+  cluster.resource_manager.notices_after = resources.time_span("notices_after");
+  if (resources.has("notices_after") &&
+      cluster.resource_manager.kind == ResourceManagerKind::kStandalone) {
+    resources.error("notices_after", "only an active resource manager notices anything");
+  }
+  return cluster;
+}
+
+Costs parse_costs(MapReader reader) {
+  Costs costs;
+  costs.serialise = parse_price(reader.section("serialise", kRecordPriceSection), "per_record");
+  costs.deserialise = parse_price(reader.section("deserialise", kRecordPriceSection), "per_record");
+  costs.snapshot_sync =
+      parse_price(reader.section("snapshot_sync", kSyncPriceSection), "per_entry");
+  costs.snapshot_async =
+      parse_price(reader.section("snapshot_async", kEntryPriceSection), "per_entry");
+  costs.restore = parse_price(reader.section("restore", kEntryPriceSection), "per_entry");
+  costs.checkpoint_finalise =
+      parse_price(reader.section("checkpoint_finalise", kFinalisePriceSection), "per_subtask");
+  costs.slice = reader.duration("slice").value_or(Duration::millis(1));
+  return costs;
+}
+
+}  // namespace tailrace::scenarios

@@ -1,0 +1,30 @@
+// `tailrace run`: loads, runs, judges and prints.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/cli.hpp"
+#include "scenarios/run_scenario.hpp"
+#include "scenarios/settings.hpp"
+
+namespace tailrace::scenarios {
+
+struct RunCommand {
+  std::string path;
+  std::vector<Setting> settings;
+  bool json = false;
+  bool quiet = false;
+  std::string dump_state;  // empty: none
+  std::string dump_sink;   // empty: none
+  std::string replay;      // the command that does all this again
+};
+
+// Returns the exit status. Errors: throws ScenarioError, before anything is written.
+[[nodiscard]] int run_and_report(const RunCommand& command, const Console& console);
+
+// Puts the verdicts into the result: the scenario's expectations, then a line for each entry of the
+// timeline that did not happen and for a failed job that nobody expected. Returns whether all hold.
+[[nodiscard]] bool judge(const Scenario& scenario, RunOutcome& outcome);
+
+}  // namespace tailrace::scenarios
