@@ -39,6 +39,7 @@ class FileReplay {
         return;
       }
     } catch (const std::exception& error) {
+      ++result_.cases;
       unparsed(error.what());
       return;
     }

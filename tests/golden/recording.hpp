@@ -13,10 +13,10 @@ namespace tailrace::golden {
 
 // What replaying one file came to.
 struct FileResult {
-  bool read = false;  // somebody replays this file
-  std::size_t cases = 0;
+  bool read = false;               // somebody replays this file
+  std::size_t cases = 0;           // all lines but the leading ones without input, and blank ones
   std::size_t differences = 0;     // cases that differ
-  std::size_t unparsed_lines = 0;  // includes an unreadable or empty file
+  std::size_t unparsed_lines = 0;  // one for a file that is empty or cannot be opened
 
   [[nodiscard]] bool failed() const { return differences > 0 || unparsed_lines > 0; }
 };
