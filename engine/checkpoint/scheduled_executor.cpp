@@ -68,8 +68,9 @@ void ScheduledExecutor::run_due() {
     running_cancelled_ = false;
     node.mapped().action();
     running_ = 0;
-    if (node.mapped().period.has_value() && !running_cancelled_) {
-      node.key().due = after(node.key().due, *node.mapped().period);  // X1: the id stays
+    const Duration period = node.mapped().period.value_or(Duration::max());
+    if (period != Duration::max() && !running_cancelled_) {
+      node.key().due = after(node.key().due, period);  // X1: the id stays
       due_.emplace(id, node.key().due);
       tasks_.insert(std::move(node));
     }

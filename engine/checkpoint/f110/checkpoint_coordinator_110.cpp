@@ -311,7 +311,8 @@ void CheckpointCoordinator110::restore_savepoint(CompletedCheckpointPtr savepoin
           done = std::move(done)]() mutable {
     TAILRACE_ASSERT(!shutdown_);
     const CheckpointId next = savepoint->id + 1;
-    TAILRACE_ASSERT(services_.store->add_checkpoint(std::move(savepoint)));
+    const bool stored = services_.store->add_checkpoint(std::move(savepoint));
+    TAILRACE_ASSERT(stored);
     services_.id_counter->set_count(next);
     last_id_ = next - 1;
     restore_latest_locked({.error_if_none = true, .allow_non_restored = allow_non_restored}, done);
@@ -355,6 +356,7 @@ void CheckpointCoordinator110::shutdown(JobStatus status) {
     if (shutdown_) return;
     shutdown_ = true;
     periodic_scheduling_ = false;
+    trigger_request_queued_ = false;  // the periodic timer ticks on, as Flink's does
     for (MasterTriggerRestoreHook* hook : master_hooks_) hook->close();
     master_hooks_.clear();
     abort_all_locked(CheckpointFailureReason::CHECKPOINT_COORDINATOR_SHUTDOWN);

@@ -1,0 +1,74 @@
+// What the real classes of Flink 1.10 did with random and hand-made scripts, without a difference.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/engine/checkpoint/coordinator_replay_110.hpp"
+#include "tests/engine/checkpoint/recordings.hpp"
+
+namespace tailrace::engine::test {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string name_of(const Json& line) {
+  if (line.contains("row")) {
+    return line.at("row").get<std::string>() + " " + line.value("variant", "");
+  }
+  return "case " + line.at("id").dump() + " " + line.value("name", "");
+}
+
+void replay_all(const std::string& name, bool (*wanted)(const Json&),
+                std::string (*replay)(const Json&)) {
+  const std::filesystem::path file = find_recording(name);
+  if (file.empty()) GTEST_SKIP() << "no recording " << name;
+  int cases = 0;
+  int different = 0;
+  for_each_case(file, [&](const Json& line) {
+    if (!wanted(line)) return;
+    ++cases;
+    const std::string difference = replay(line);
+    if (difference.empty()) return;
+    ++different;
+    if (different <= 5) ADD_FAILURE() << name_of(line) << ": " << difference;
+  });
+  testing::Test::RecordProperty("cases", cases);
+  EXPECT_GT(cases, 0);
+  EXPECT_EQ(different, 0) << "of " << cases;
+}
+
+bool every(const Json&) {
+  return true;
+}
+bool is_failure_manager_row(const Json& line) {
+  const Json& steps = line.at("steps");
+  return steps.empty() || steps.front().contains("calls");
+}
+
+TEST(CoordinatorRecordings110, ScriptsGoAsInFlink) {
+  replay_all("golden/coordinator/coordinator_f110.jsonl", &is_coordinator_script,
+             &replay_coordinator_script);
+}
+
+TEST(CoordinatorRecordings110, TheFailureManagerCountsAsInFlink) {
+  replay_all("golden/coordinator/failure_manager_f110.jsonl", &every, &replay_failure_manager);
+}
+
+class CoordinatorRows110 : public testing::TestWithParam<const char*> {};
+
+TEST_P(CoordinatorRows110, TheRowsOfTheSpecificationGoAsInFlink) {
+  replay_all(GetParam(), &is_coordinator_script, &replay_coordinator_script);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tables, CoordinatorRows110,
+                         testing::Values("golden/rows_coordinator/rows_10_2_f110.jsonl",
+                                         "golden/rows_coordinator/rows_10_3_f110.jsonl",
+                                         "golden/rows_coordinator/rows_10_5_f110.jsonl",
+                                         "golden/rows_coordinator/rows_10_8_f110.jsonl"));
+
+TEST(CoordinatorRecordings110, TheRowsOfTheFailureManagerGoAsInFlink) {
+  replay_all("golden/rows_coordinator/rows_10_4_f110.jsonl", &is_failure_manager_row,
+             &replay_failure_manager);
+}
+
+}  // namespace
+}  // namespace tailrace::engine::test
