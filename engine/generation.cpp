@@ -2,6 +2,7 @@
 
 #include "engine/barrier/checkpointed_inputs.hpp"
 #include "engine/barrier/f110/input_processor_util.hpp"
+#include "engine/scheduling/f110/checkpointing_factory_110.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
@@ -11,6 +12,11 @@ std::unique_ptr<CheckpointedInputs> make_checkpointed_inputs(
     const CheckpointedInputsOptions& options, CheckpointListener& listener, const Clock& clock) {
   TAILRACE_ASSERT(is_available(generation));
   return std::make_unique<f110::InputProcessorUtil>(inputs, options, listener, clock);
+}
+
+std::unique_ptr<CheckpointingFactory> make_checkpointing_factory(Generation generation) {
+  TAILRACE_ASSERT(is_available(generation));
+  return std::make_unique<CheckpointingFactory110>();
 }
 
 }  // namespace tailrace::engine

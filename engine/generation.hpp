@@ -15,6 +15,7 @@ namespace tailrace::engine {
 
 class CheckpointListener;
 class CheckpointedInputs;
+class CheckpointingFactory;
 class Clock;
 struct CheckpointedInputsOptions;
 struct InputToCheckpoint;
@@ -35,5 +36,10 @@ struct InputToCheckpoint;
 [[nodiscard]] std::unique_ptr<CheckpointedInputs> make_checkpointed_inputs(
     Generation generation, std::span<const InputToCheckpoint> inputs,
     const CheckpointedInputsOptions& options, CheckpointListener& listener, const Clock& clock);
+
+// What makes a job's coordinator (engine/scheduling/checkpointing.hpp).
+// Requires: is_available(generation).
+[[nodiscard]] std::unique_ptr<CheckpointingFactory> make_checkpointing_factory(
+    Generation generation);
 
 }  // namespace tailrace::engine

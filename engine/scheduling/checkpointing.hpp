@@ -59,14 +59,12 @@ class JobCheckpointing {
 
 class CheckpointingFactory {
  public:
+  virtual ~CheckpointingFactory() = default;
   [[nodiscard]] virtual std::unique_ptr<JobCheckpointing> create(CoordinatorContext context) = 0;
   // Reads a `_metadata` file and checks that the job can take its state (S-3.1 to S-3.3).
   [[nodiscard]] virtual base::Result<CompletedCheckpointPtr, std::string> load_savepoint(
       JobId job, const std::string& path, const std::vector<std::byte>& metadata,
       const JobGraph& graph, bool allow_non_restored_state) = 0;
-
- protected:
-  ~CheckpointingFactory() = default;
 };
 
 }  // namespace tailrace::engine

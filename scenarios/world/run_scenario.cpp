@@ -5,7 +5,9 @@
 namespace tailrace::scenarios {
 
 RunOutcome run_scenario(const Scenario& scenario, const RunOptions& options) {
-  return ScenarioRun(scenario, options).run();
+  ScenarioRun run(scenario, options);
+  run.play();
+  return run.collect();
 }
 
 }  // namespace tailrace::scenarios

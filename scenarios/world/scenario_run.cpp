@@ -100,8 +100,8 @@ void ScenarioRun::advance(Time until) {
   simulation_.run(until, options_.interrupted);
 }
 
-RunOutcome ScenarioRun::run() {
-  start();
+void ScenarioRun::play() {
+  if (!started_) start();
   sim::RunEnd end = sim::RunEnd::kHorizon;
   if (!options_.progress) {
     end = simulation_.run(Time::max(), options_.interrupted);
@@ -114,7 +114,6 @@ RunOutcome ScenarioRun::run() {
     }
   }
   if (end == sim::RunEnd::kInterrupted) ending_ = analysis::FinishReason::kInterrupted;
-  return collect();
 }
 
 // --- timeline --------------------------------------------------------------------------------------
@@ -284,7 +283,7 @@ void ScenarioRun::rescale(std::size_t index) {
 }
 
 void ScenarioRun::try_rescale(std::size_t index) {
-  const std::vector<std::int32_t> wanted =
+  std::vector<std::int32_t> wanted =
       rescaled_parallelism(*scenario_, parallelism_, scenario_->timeline[index].rescales);
   engine::Parallelisms changes;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -292,7 +291,7 @@ void ScenarioRun::try_rescale(std::size_t index) {
   }
   engine::rescale_by_savepoint(
       *job_manager_, job_, changes, {},
-      [this, index, wanted](base::Result<engine::JobId, std::string> result) {
+      [this, index, wanted = std::move(wanted)](base::Result<engine::JobId, std::string> result) {
         if (job_ended_) return;
         if (!result.ok()) {
           // The job goes on as it was (it restarts, say); the client asks again.

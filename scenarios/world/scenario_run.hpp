@@ -26,8 +26,10 @@ class ScenarioRun final : private engine::JobListener {
   ScenarioRun(const ScenarioRun&) = delete;
   ScenarioRun& operator=(const ScenarioRun&) = delete;
 
-  // Once.
-  RunOutcome run();
+  // From the first event to the last. Once.
+  void play();
+  // What came of it. Once, after play().
+  [[nodiscard]] RunOutcome collect();
 
   // For tests that look into a run while it is under way: runs to `until` and comes back.
   void advance(Time until);
@@ -70,8 +72,6 @@ class ScenarioRun final : private engine::JobListener {
   void request_end(analysis::FinishReason reason);
   void try_stop();
   void finish();
-
-  RunOutcome collect();
 
   const Scenario* scenario_;
   RunOptions options_;

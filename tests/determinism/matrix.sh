@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 for preset in "${presets[@]}"; do
-  targets=(tailrace_program)
+  targets=(tailrace)
   # The sanitizers also read the recordings that come with the sources, and broken input.
   [ "$preset" != sanitize ] || targets+=(tailrace_golden tests_scenarios_broken_input)
   if ! { cmake --preset "$preset" && cmake --build --preset "$preset" --target "${targets[@]}"; } \
