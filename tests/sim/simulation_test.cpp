@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -70,6 +71,32 @@ TEST(Simulation, KeepsCallbacksApartFromPlainEventsThatReuseTheirSlots) {
   }
   EXPECT_EQ(ran, 100);
   EXPECT_EQ(counter.sum, 50U);
+}
+
+TEST(Simulation, MayDieWithCallbacksThatCancelOthersWhenTheyDie) {
+  struct Timer {
+    explicit Timer(Simulation* s) : simulation(s) {}
+    Timer(Timer&& other) noexcept
+        : simulation(std::exchange(other.simulation, nullptr)), id(other.id) {}
+    Timer& operator=(Timer&&) = delete;
+    Timer(const Timer&) = delete;
+    Timer& operator=(const Timer&) = delete;
+    ~Timer() {
+      if (simulation != nullptr) simulation->cancel(id);
+    }
+    Simulation* simulation;
+    EventId id;
+  };
+  auto token = std::make_shared<int>(0);
+  {
+    Simulation simulation;
+    for (int i = 0; i < 64; ++i) {
+      Timer timer(&simulation);
+      timer.id = simulation.schedule(1_ms, [token] {});
+      simulation.schedule(1_ms, [held = std::make_unique<Timer>(std::move(timer))] {});
+    }
+  }
+  EXPECT_EQ(token.use_count(), 1);
 }
 
 TEST(Simulation, StopsOnRequestAndGoesOnWhereItStopped) {
