@@ -1,9 +1,12 @@
-// Shares one server between flows, message by message: self-clocked fair queueing (Golestani 1994).
+// Shares one server between flows, message by message: fair queueing with a virtual time.
 //
-// A flow's next message has the finish tag max(V, the flow's last tag) + bytes, where V is the tag
-// of the message in service; the lowest tag is served next, at equal tags whoever asked first. A
-// flow that wakes up with something small therefore waits for about one message, not for a round of
-// all flows. O(log flows) a message.
+// A flow's next message has the start tag S = max(V, the flow's last finish tag) and the finish tag
+// F = S + bytes; the lowest F is served next, at equal tags whoever asked first. While a message is
+// served, V lies between its S (start-time fair queueing, Goyal et al. 1996) and its F
+// (self-clocked fair queueing, Golestani 1994), and moves from one towards the other by
+// bytes / backlogged flows, as the ideal fluid server would. At the ends alone, a flow that wakes
+// up with something small would wait for a whole round of the others; so it waits for about one
+// message. O(log flows) a message.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +21,7 @@ namespace tailrace::sim {
 
 // A flow's place at one server.
 struct FairShare {
-  std::int64_t last_tag = 0;
+  std::int64_t last_tag = 0;  // finish tag
 };
 
 class FairQueue {
@@ -26,7 +29,7 @@ class FairQueue {
   // `flow` has a message of that size to send. Requires: it is not in the queue already.
   void push(std::uint32_t flow, FairShare& share, std::int64_t bytes) {
     share.last_tag = std::max(virtual_time_, share.last_tag) + bytes;
-    heap_.push_back({share.last_tag, next_sequence_++, flow});
+    heap_.push_back({share.last_tag, next_sequence_++, bytes, flow});
     std::push_heap(heap_.begin(), heap_.end(), later);
   }
 
@@ -38,7 +41,9 @@ class FairQueue {
     std::pop_heap(heap_.begin(), heap_.end(), later);
     const Entry entry = heap_.back();
     heap_.pop_back();
-    virtual_time_ = entry.tag;
+    const auto backlogged = static_cast<std::int64_t>(heap_.size()) + 1;
+    virtual_time_ = std::max(virtual_time_, entry.tag - entry.bytes) + entry.bytes / backlogged;
+    virtual_time_ = std::min(virtual_time_, entry.tag);
     return entry.flow;
   }
 
@@ -52,6 +57,7 @@ class FairQueue {
   struct Entry {
     std::int64_t tag;
     std::uint64_t sequence;  // never equal: no heap gets to break a tie its own way
+    std::int64_t bytes;
     std::uint32_t flow;
   };
   static bool later(const Entry& a, const Entry& b) {

@@ -203,15 +203,20 @@ void Network::on_received(std::uint32_t host) {
   const std::uint32_t index = std::exchange(port.serving, kNone);
   port.event = {};
   Flow& flow = flows_[index];
-  const Message& message = messages_[flow.first];
-  port.bytes += message.bytes;
-  if (--flow.arrived > 0) port.queue.push(index, flow.in, messages_[message.next].bytes);
+  port.bytes += messages_[flow.first].bytes;
+  base::Callback delivered = take_first(flow);
+  if (--flow.arrived > 0) port.queue.push(index, flow.in, messages_[flow.first].bytes);
   serve_in(host);
-  deliver_first(index);
+  if (delivered) delivered();
 }
 
-void Network::deliver_first(std::uint32_t index) {
-  Flow& flow = flows_[index];
+void Network::on_loop_delivered(std::uint32_t index) {
+  base::Callback delivered = take_first(flows_[index]);
+  if (delivered) delivered();
+}
+
+// Takes a flow's first message, which has arrived, out of it. Returns: what to run now.
+base::Callback Network::take_first(Flow& flow) {
   const std::uint32_t first = flow.first;
   Message& message = messages_[first];
   base::Callback delivered = std::move(message.delivered);
@@ -219,7 +224,7 @@ void Network::deliver_first(std::uint32_t index) {
   if (flow.first == kNone) flow.last = kNone;
   --flow.undelivered;
   free_message(first);
-  if (delivered) delivered();
+  return delivered;
 }
 
 void Network::on_loop_written(std::uint32_t index) {
@@ -240,7 +245,7 @@ void Network::on_event(std::uint64_t argument) {
     case Step::kLoopWritten:
       return on_loop_written(index);
     case Step::kLoopDelivered:
-      return deliver_first(index);
+      return on_loop_delivered(index);
   }
 }
 

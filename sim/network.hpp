@@ -127,7 +127,8 @@ class Network final : public EventHandler {
   void on_arrived(std::uint32_t flow);
   void on_received(std::uint32_t host);
   void on_loop_written(std::uint32_t message);
-  void deliver_first(std::uint32_t flow);
+  void on_loop_delivered(std::uint32_t flow);
+  base::Callback take_first(Flow& flow);
 
   Simulation* simulation_;
   Duration latency_;

@@ -67,6 +67,7 @@ class Waiter : public EventHandler {
 
  protected:
   virtual ~Waiter();
+  [[nodiscard]] bool was_suspended() const { return static_cast<bool>(frame_); }
 
  private:
   friend class WaitQueue;
@@ -149,7 +150,10 @@ class Mailbox {
    public:
     explicit Receive(Mailbox* mailbox) : Waiter(&mailbox->queue_), mailbox_(mailbox) {}
     [[nodiscard]] bool await_ready() const noexcept { return mailbox_->available(); }
-    T await_resume() { return mailbox_->items_.pop_front(); }
+    // Who was woken finds its message in front: those woken before it have taken theirs.
+    T await_resume() {
+      return was_suspended() ? mailbox_->items_.pop_front() : mailbox_->take_available();
+    }
 
    private:
     Mailbox* mailbox_;
@@ -165,12 +169,14 @@ class Mailbox {
   Receive receive() { return Receive(this); }
   std::optional<T> try_receive() {
     if (!available()) return std::nullopt;
-    return items_.pop_front();
+    return take_available();
   }
   [[nodiscard]] std::size_t size() const { return items_.size(); }
 
  private:
   [[nodiscard]] bool available() const { return items_.size() > queue_.woken(); }
+  // The first message that is not reserved.
+  T take_available() { return items_.take(queue_.woken()); }
 
   RingBuffer<T> items_;
   WaitQueue queue_;

@@ -39,6 +39,13 @@ class RingBuffer {
     return value;
   }
 
+  // The same for the element `index` places behind the front. Cost: O(index).
+  T take(std::size_t index) {
+    TAILRACE_ASSERT(index < size_);
+    for (std::size_t i = index; i > 0; --i) std::swap((*this)[i], (*this)[i - 1]);
+    return pop_front();
+  }
+
   // Keeps the order of the others. `dropped` receives what is removed.
   template <typename Predicate, typename Dropped>
   void remove_if(Predicate predicate, Dropped dropped) {

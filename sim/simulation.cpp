@@ -13,6 +13,14 @@ TimedInvariantViolation::TimedInvariantViolation(const base::InvariantViolation&
 // Pending callbacks in pages that never move, so that one can run where it lies while others come.
 class Simulation::Callbacks final : public EventHandler {
  public:
+  Callbacks() = default;
+  Callbacks(const Callbacks&) = delete;
+  Callbacks& operator=(const Callbacks&) = delete;
+  // While everything is whole: what a callback holds may cancel others when it dies.
+  ~Callbacks() {
+    for (std::size_t i = 0; i < slot_of_.size(); ++i) at(static_cast<std::uint32_t>(i)).reset();
+  }
+
   std::uint32_t put(base::Callback callback) {
     if (free_.empty()) add_page();
     const std::uint32_t index = free_.back();

@@ -1,7 +1,8 @@
 // The run loop: virtual time, and everything that happens in it, one event after the other.
 //
 // One thread. Nothing runs inside the call that scheduled it. What is scheduled for the same
-// instant runs in the order of scheduling.
+// instant runs in the order of scheduling. Whatever schedules or cancels dies before the Simulation;
+// only what pending callbacks hold may die with it.
 #pragma once
 
 #include <atomic>

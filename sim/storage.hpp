@@ -47,8 +47,8 @@ class ObjectStore final : public EventHandler {
   // Drops all requests of the owner; their callbacks are destroyed. Cost: O(requests).
   void cancel(OwnerTag owner);
 
-  // While failing, every request fails when its latency has passed, and running transfers at once
-  // when their last byte would be through.
+  // While switched off, requests fail when their latency has passed, and running transfers when
+  // their last byte would have been through.
   void set_failing(bool failing) { failing_ = failing; }
   // Each request fails with that probability, in parts per million, when its latency has passed.
   void set_error_ppm(std::int64_t ppm);
