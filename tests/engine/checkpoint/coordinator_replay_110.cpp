@@ -456,4 +456,49 @@ std::string replay_failure_manager(const Json& line) {
   return {};
 }
 
+bool is_store_script(const Json& line) {
+  return line.contains("config") &&
+         std::all_of(line.at("steps").begin(), line.at("steps").end(), [](const Json& step) {
+           const std::string op = step.value("op", "");
+           return (op == "add" && step.contains("stored")) || op == "latest";
+         });
+}
+
+std::string replay_store(const Json& line) {
+  Journal journal;
+  ManualWorld world;
+  NotingStorage storage(journal, world);
+  Json deleted = Json::array();
+  journal.note = [&deleted](const std::string& event, CheckpointId id, std::int64_t,
+                            const std::string&, bool) {
+    if (event == "completedDisposed") deleted.push_back(id);
+  };
+  StandaloneCompletedCheckpointStore store(line.at("config").at("retained"), storage);
+  try {
+    for (const Json& step : line.at("steps")) {
+      if (step.at("op") == "latest") {
+        const auto latest =
+            store.latest_checkpoint(line.at("config").value("preferCheckpoint", false));
+        expect_equal("latest", step.at("returned"), latest == nullptr ? Json() : Json(latest->id));
+        continue;
+      }
+      auto checkpoint = std::make_shared<CompletedCheckpoint>();
+      checkpoint->id = step.at("cp");
+      checkpoint->location = *storage.initialize_location_for_checkpoint(checkpoint->id);
+      checkpoint->properties = step.at("kind") == "checkpoint"
+                                   ? CheckpointProperties::for_checkpoint(
+                                         CheckpointRetentionPolicy::NEVER_RETAIN_AFTER_TERMINATION)
+                                   : CheckpointProperties::for_savepoint();
+      store.add_checkpoint(std::move(checkpoint));
+      Json stored = Json::array();
+      for (const auto& one : store.checkpoints()) stored.push_back(one->id);
+      expect_equal("stored", step.at("stored"), stored);
+      expect_equal("deleted", step.at("deleted"), deleted);
+    }
+    return {};
+  } catch (const Difference& difference) {
+    return difference.what();
+  }
+}
+
 }  // namespace tailrace::engine::test

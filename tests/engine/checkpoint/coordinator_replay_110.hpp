@@ -14,5 +14,8 @@ namespace tailrace::engine::test {
 // Empty: no difference. Else the first one: the step, what was expected, what was found.
 [[nodiscard]] std::string replay_coordinator_script(const nlohmann::json& line);
 [[nodiscard]] std::string replay_failure_manager(const nlohmann::json& line);
+// Rows that add to a store and ask for the one to recover from.
+[[nodiscard]] bool is_store_script(const nlohmann::json& line);
+[[nodiscard]] std::string replay_store(const nlohmann::json& line);
 
 }  // namespace tailrace::engine::test

@@ -70,5 +70,9 @@ TEST(CoordinatorRecordings110, TheRowsOfTheFailureManagerGoAsInFlink) {
              &replay_failure_manager);
 }
 
+TEST(CoordinatorRecordings110, TheRowsOfTheStoreGoAsInFlink) {
+  replay_all("golden/rows_coordinator/rows_10_5_f110.jsonl", &is_store_script, &replay_store);
+}
+
 }  // namespace
 }  // namespace tailrace::engine::test

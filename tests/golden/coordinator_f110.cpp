@@ -1,0 +1,37 @@
+// Replays golden/coordinator/*_f110: the coordinator and the failure manager of 1.10.
+#include <memory>
+#include <string>
+
+#include "tests/engine/checkpoint/coordinator_replay_110.hpp"
+#include "tests/golden/golden_registry.hpp"
+
+namespace tailrace::golden {
+namespace {
+
+void throw_if_different(const std::string& difference) {
+  if (!difference.empty()) throw Difference("case", "no difference", difference);
+}
+
+void replay_coordinator(const Json& line) {
+  if (!engine::test::is_coordinator_script(line)) throw MalformedCase("a step of an unknown kind");
+  throw_if_different(engine::test::replay_coordinator_script(line));
+}
+
+class FailureManagerReplayer final : public Replayer {
+ public:
+  // The second line lists the reasons.
+  [[nodiscard]] bool is_preamble(const Json& line) override {
+    return line.contains("meta") || line.contains("reasons");
+  }
+  void replay(const Json& line) override {
+    throw_if_different(engine::test::replay_failure_manager(line));
+  }
+};
+
+const Registration kCoordinator("coordinator/coordinator_f110.jsonl", &replay_coordinator);
+const Registration kFailureManager("coordinator/failure_manager_f110.jsonl", [] {
+  return std::unique_ptr<Replayer>(std::make_unique<FailureManagerReplayer>());
+});
+
+}  // namespace
+}  // namespace tailrace::golden
