@@ -25,19 +25,14 @@ PartitionerKind StreamTopology::partitioner(std::int32_t edge) const {
                              graph_.nodes[static_cast<std::size_t>(e.target)].parallelism);
 }
 
-bool StreamTopology::is_chainable_but_for_inputs(std::int32_t edge) const {
+bool StreamTopology::is_chainable(std::int32_t edge) const {
   const StreamEdge& e = graph_.edges[static_cast<std::size_t>(edge)];
   const StreamNode& up = graph_.nodes[static_cast<std::size_t>(e.source)];
   const StreamNode& down = graph_.nodes[static_cast<std::size_t>(e.target)];
-  return graph_.chaining_enabled && up.factory != nullptr && down.factory != nullptr &&
-         up.slot_sharing_group == down.slot_sharing_group &&
+  return in_edges(e.target).size() == 1 && graph_.chaining_enabled && up.factory != nullptr &&
+         down.factory != nullptr && up.slot_sharing_group == down.slot_sharing_group &&
          down.chaining == ChainingStrategy::ALWAYS && up.chaining != ChainingStrategy::NEVER &&
          partitioner(edge) == PartitionerKind::kForward && up.parallelism == down.parallelism;
-}
-
-bool StreamTopology::is_chainable(std::int32_t edge) const {
-  const std::int32_t target = graph_.edges[static_cast<std::size_t>(edge)].target;
-  return in_edges(target).size() == 1 && is_chainable_but_for_inputs(edge);
 }
 
 }  // namespace tailrace::engine

@@ -35,8 +35,6 @@ class StreamTopology {
   // The partitioner in force: the edge's own, or the default.
   [[nodiscard]] PartitionerKind partitioner(std::int32_t edge) const;
   [[nodiscard]] bool is_chainable(std::int32_t edge) const;
-  // The same without the rule that the target has exactly one input: what an id is hashed from.
-  [[nodiscard]] bool is_chainable_but_for_inputs(std::int32_t edge) const;
 
  private:
   const StreamGraph& graph_;

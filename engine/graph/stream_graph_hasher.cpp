@@ -71,7 +71,7 @@ class Hasher {
     std::string bytes;
     put_int(bytes, count_);
     for (const std::int32_t edge : topology_.out_edges(node)) {
-      if (topology_.is_chainable_but_for_inputs(edge)) put_int(bytes, count_);
+      if (topology_.is_chainable(edge)) put_int(bytes, count_);
     }
     OperatorId id{murmur3_128(bytes)};
     for (const std::int32_t edge : inputs) {
