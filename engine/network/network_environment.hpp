@@ -54,7 +54,8 @@ class NetworkEnvironment {
   // Releases the partitions that are kept for one attempt, read or not.
   void release_partitions(ExecutionAttemptId producer);
 
-  // Segments that are not in the global pool: 0 when everything has been given back.
+  // Segments that are not in the global pool, free ones of living partitions and gates included: 0
+  // when all of those are gone and every Buffer has been given back.
   [[nodiscard]] std::int32_t outstanding_segments() const;
   [[nodiscard]] std::int32_t total_segments() const;
   // Open connections, as consumer and as producer.

@@ -1,5 +1,7 @@
 #include "engine/network/record_codec.hpp"
 
+#include <utility>
+
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
@@ -8,41 +10,46 @@ namespace {
 
 constexpr std::uint32_t kReplacement = 0xfffd;
 
-// Decodes one code point at `at` and advances. Malformed input gives U+FFFD for the longest prefix
-// of a valid sequence, which is what Java's decoder does.
+// Decodes one code point at `at` and advances. Takes the same bytes for the same units as
+// java_string_hash does, or a key would change its group on the way: surrogates that are encoded
+// one by one stay units, C0 80 is U+0000, any other byte that starts nothing well-formed is one
+// U+FFFD.
 std::uint32_t next_code_point(std::string_view text, std::size_t& at) {
-  const auto byte = [&text](std::size_t i) {
-    return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
+  const auto byte = [&text, at](std::size_t i) -> std::uint32_t {
+    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
   };
-  const std::uint32_t first = byte(at++);
-  if (first < 0x80) return first;
-  std::size_t more = 0;
-  std::uint32_t low = 0x80;  // bounds of the second byte: no overlong forms, no surrogates
-  std::uint32_t high = 0xbf;
-  std::uint32_t code = 0;
-  if (first >= 0xc2 && first <= 0xdf) {
-    more = 1;
-    code = first & 0x1f;
-  } else if (first >= 0xe0 && first <= 0xef) {
-    more = 2;
-    code = first & 0x0f;
-    if (first == 0xe0) low = 0xa0;
-    if (first == 0xed) high = 0x9f;
-  } else if (first >= 0xf0 && first <= 0xf4) {
-    more = 3;
-    code = first & 0x07;
-    if (first == 0xf0) low = 0x90;
-    if (first == 0xf4) high = 0x8f;
-  } else {
-    return kReplacement;
+  const auto continues = [&byte](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
+  const std::uint32_t first = byte(0);
+  if (first < 0x80) {
+    ++at;
+    return first;
   }
-  for (; more > 0; --more) {
-    if (at == text.size() || byte(at) < low || byte(at) > high) return kReplacement;
-    code = code << 6 | (byte(at++) & 0x3f);
-    low = 0x80;
-    high = 0xbf;
+  if (first == 0xc0 && byte(1) == 0x80) {
+    at += 2;
+    return 0;
   }
-  return code;
+  if (first >= 0xc2 && first <= 0xdf && continues(1)) {
+    const std::uint32_t code = (first & 0x1fU) << 6 | (byte(1) & 0x3fU);
+    at += 2;
+    return code;
+  }
+  if (first >= 0xe0 && first <= 0xef && continues(1) && continues(2)) {
+    const std::uint32_t code = (first & 0x0fU) << 12 | (byte(1) & 0x3fU) << 6 | (byte(2) & 0x3fU);
+    if (code >= 0x800) {
+      at += 3;
+      return code;
+    }
+  }
+  if (first >= 0xf0 && first <= 0xf4 && continues(1) && continues(2) && continues(3)) {
+    const std::uint32_t code = (first & 0x07U) << 18 | (byte(1) & 0x3fU) << 12 |
+                               (byte(2) & 0x3fU) << 6 | (byte(3) & 0x3fU);
+    if (code >= 0x10000 && code <= 0x10ffff) {
+      at += 4;
+      return code;
+    }
+  }
+  ++at;
+  return kReplacement;
 }
 
 void append_varint(std::vector<std::byte>& out, std::uint32_t value) {
@@ -52,7 +59,8 @@ void append_varint(std::vector<std::byte>& out, std::uint32_t value) {
 
 void append_string(std::vector<std::byte>& out, std::string_view text) {
   std::uint32_t units = 0;
-  for (std::size_t at = 0; at < text.size();) units += next_code_point(text, at) >= 0x10000 ? 2U : 1U;
+  for (std::size_t at = 0; at < text.size();)
+    units += next_code_point(text, at) >= 0x10000 ? 2U : 1U;
   append_varint(out, units + 1);
   for (std::size_t at = 0; at < text.size();) {
     const std::uint32_t code = next_code_point(text, at);
@@ -152,15 +160,22 @@ Record parse_record(std::span<const std::byte> payload, RecordType type, std::st
     record.text = reader.take(units);
   } else {
     scratch.clear();
-    while (units > 0) {
-      std::uint32_t code = reader.varint();
-      --units;
-      if (code >= 0xd800 && code < 0xdc00 && units > 0) {
-        code = 0x10000 + ((code - 0xd800) << 10) + (reader.varint() - 0xdc00);
-        --units;
+    std::uint32_t high = 0;  // a high surrogate that waits for its other half
+    for (; units > 0; --units) {
+      const std::uint32_t unit = reader.varint();
+      if (high != 0 && unit >= 0xdc00 && unit <= 0xdfff) {
+        append_utf8(scratch, 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00));
+        high = 0;
+        continue;
       }
-      append_utf8(scratch, code);
+      if (high != 0) append_utf8(scratch, std::exchange(high, 0));
+      if (unit >= 0xd800 && unit <= 0xdbff) {
+        high = unit;
+      } else {
+        append_utf8(scratch, unit);
+      }
     }
+    if (high != 0) append_utf8(scratch, high);
     record.text = scratch;
   }
   if (type == RecordType::kStringLong) record.number = reader.int64();

@@ -64,7 +64,8 @@ inline std::byte* put_ascii_record(std::byte* at, const Record& record, RecordTy
   return at;
 }
 
-// Appends the whole record, whatever its text. Malformed UTF-8 becomes U+FFFD, as in Java.
+// Appends the whole record, whatever its text. Malformed UTF-8 is read as
+// java_string_hash reads it: text and hash survive the way.
 void append_record(std::vector<std::byte>& out, const Record& record, RecordType type);
 
 // Reads what follows the length. `text` points into `payload` if it is ASCII, else into `scratch`.

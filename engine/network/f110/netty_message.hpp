@@ -123,6 +123,9 @@ struct AddCredit {
 class MessageSink {
  public:
   virtual void send(WireMessageHandle message, bool flow_controlled) = 0;
+  // Whether flow-controlled messages may be sent at all; when that comes back, `on_written` is
+  // called at the sender.
+  [[nodiscard]] virtual bool is_writable() const { return true; }
 
  protected:
   ~MessageSink() = default;

@@ -24,7 +24,7 @@ void PartitionRequestClient::notify_credit_available(const RemoteInputChannel& c
 }
 
 void PartitionRequestClient::announce_next() {
-  while (!closed_ && !writing_ && !with_credit_.empty()) {
+  while (!closed_ && !writing_ && sink_.is_writable() && !with_credit_.empty()) {
     const auto found = channels_.find(with_credit_.pop_front());
     if (found == channels_.end()) continue;
     RemoteInputChannel& channel = *found->second;

@@ -82,7 +82,7 @@ void PartitionRequestQueue::enqueue(ViewReader& reader) {
 }
 
 void PartitionRequestQueue::write_next() {
-  while (!writing_ && !available_.empty()) {
+  while (!writing_ && sink_.is_writable() && !available_.empty()) {
     const auto found = readers_.find(available_.pop_front());
     if (found == readers_.end()) continue;
     ViewReader& reader = *found->second;

@@ -61,7 +61,6 @@ void PipelinedSubpartition::release() {
   if (released_) return;
   released_ = true;
   buffers_.clear();
-  data_buffers_ = 0;
   listener_ = nullptr;
   if (view_ != nullptr) std::exchange(view_, nullptr)->parent_ = nullptr;
 }

@@ -65,6 +65,8 @@ std::optional<InputChannel::BufferAndAvailability> RemoteInputChannel::get_next_
 
 void RemoteInputChannel::release_all_resources() {
   if (std::exchange(released_, true)) return;
+  // First: what is given back below may be announced as credit of other channels.
+  if (client_ != nullptr) connections_.close_channel(*std::exchange(client_, nullptr), *this);
   // Returns the received segments through `recycle`, exclusive ones straight to the global pool.
   received_.clear();
   received_bytes_ = 0;
@@ -77,7 +79,6 @@ void RemoteInputChannel::release_all_resources() {
     global_.return_segment(*segment);
   }
   if (!exclusive.empty()) global_.release_unpooled(static_cast<std::int32_t>(exclusive.size()));
-  if (client_ != nullptr) connections_.close_channel(*std::exchange(client_, nullptr), *this);
 }
 
 NetworkBuffer* RemoteInputChannel::request_buffer() {

@@ -1,0 +1,196 @@
+// Bytes: records, events and messages as they travel.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "engine/network/f110/event_serializer.hpp"
+#include "engine/network/f110/netty_message.hpp"
+#include "engine/network/record_codec.hpp"
+#include "engine/network/record_deserializer.hpp"
+#include "engine/state/java_hash.hpp"
+
+namespace tailrace::engine {
+namespace {
+
+std::vector<int> ints(std::span<const std::byte> bytes) {
+  std::vector<int> out;
+  for (const std::byte byte : bytes) out.push_back(static_cast<int>(byte));
+  return out;
+}
+
+std::vector<int> wire(const Record& record, RecordType type) {
+  std::vector<std::byte> out;
+  append_record(out, record, type);
+  return ints(out);
+}
+
+TEST(RecordWireFormat, HasLengthTagTimestampAndValue) {
+  EXPECT_EQ(wire({.text = "ab", .created = base::Time{258}}, RecordType::kString),
+            (std::vector<int>{0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 'a', 'b'}));
+}
+
+TEST(RecordWireFormat, AppendsTheLongOfATuple) {
+  EXPECT_EQ(wire({.text = "a", .number = -2, .created = {}}, RecordType::kStringLong),
+            (std::vector<int>{0, 0, 0,   19,  0,   0,   0,   0,   0,   0,   0,  0,
+                              0, 2, 'a', 255, 255, 255, 255, 255, 255, 255, 254}));
+}
+
+TEST(RecordWireFormat, WritesUtf16UnitsAsVariableLengthIntegers) {
+  // U+00E9 is 0xE9, U+1F600 is D83D DE00: as varints E9 01, BD B0 03, 80 BC 03.
+  EXPECT_EQ(wire({.text = "\xC3\xA9\xF0\x9F\x98\x80", .created = {}}, RecordType::kString),
+            (std::vector<int>{0, 0, 0, 18,   0, 0,    0,    0, 0,    0,    0,
+                              0, 0, 4, 0xE9, 1, 0xBD, 0xB0, 3, 0x80, 0xBC, 3}));
+}
+
+// A key must belong to the same key group at both ends, whatever bytes it has.
+RC_GTEST_PROP(RecordWireFormat, KeepsTheJavaHashOfAnyBytes, ()) {
+  const auto bytes = *rc::gen::container<std::string>(
+      rc::gen::element('a', '\0', '\x80', '\xA0', '\xBF', '\xC0', '\xC3', '\xE0', '\xED', '\xEF',
+                       '\xF0', '\x90', '\x9F', '\xF4', '\xF5', '\xFF', '\xB0'));
+  std::vector<std::byte> out;
+  append_record(out, {.text = bytes, .created = {}}, RecordType::kString);
+  std::string scratch;
+  const Record back =
+      parse_record(std::span(out).subspan(kLengthBytes), RecordType::kString, scratch);
+  RC_ASSERT(java_string_hash(back.text) == java_string_hash(std::string_view(bytes)));
+}
+
+TEST(RecordWireFormat, LongStringsHaveALengthOfSeveralBytes) {
+  const std::string text(300, 'x');
+  std::vector<std::byte> out;
+  append_record(out, {.text = text, .created = {}}, RecordType::kString);
+  EXPECT_EQ(out.size(), 4U + 1 + 8 + 2 + 300);
+  EXPECT_EQ(static_cast<int>(out[13]), (301 & 127) | 128);
+  EXPECT_EQ(static_cast<int>(out[14]), 301 >> 7);
+}
+
+TEST(EventWireFormat, HasFlinksSizesAndRoundTrips) {
+  const CheckpointBarrier plain{7, 1234567890123, {}};
+  const CheckpointBarrier savepoint{
+      8, 5, {CheckpointType::SYNC_SAVEPOINT, "s3://bucket/savepoints/17"}};
+  EXPECT_EQ(serialize_event(plain)->size(), 28U);
+  EXPECT_EQ(serialize_event(savepoint)->size(), 28U + 25);
+  EXPECT_EQ(serialize_event(CancelCheckpointMarker{9})->size(), 12U);
+  EXPECT_EQ(serialize_event(EndOfPartitionEvent{})->size(), 4U);
+  for (const RuntimeEvent& event : std::vector<RuntimeEvent>{
+           plain, savepoint, CancelCheckpointMarker{1LL << 40}, EndOfPartitionEvent{}}) {
+    EXPECT_EQ(parse_event(*serialize_event(event)), event);
+  }
+  EXPECT_EQ(ints(*serialize_event(CancelCheckpointMarker{258})),
+            (std::vector<int>{0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 1, 2}));
+}
+
+TEST(MessageWireFormat, HasFlinksSizesAndRoundTrips) {
+  WirePool pool;
+  const ResultPartitionId partition{3, 4, {5}};
+  const auto request = make_partition_request(pool, {partition, 6, 7, 2});
+  EXPECT_EQ(request->size(), 65);
+  EXPECT_EQ(parse_partition_request(*request).partition, partition);
+  EXPECT_EQ(parse_partition_request(*request).subpartition, 6);
+  EXPECT_EQ(parse_partition_request(*request).receiver, 7U);
+  EXPECT_EQ(parse_partition_request(*request).credit, 2);
+  const auto credit = make_add_credit(pool, {partition, 9, 7});
+  EXPECT_EQ(credit->size(), 61);
+  EXPECT_EQ(parse_add_credit(*credit).credit, 9);
+  EXPECT_EQ(parse_add_credit(*credit).receiver, 7U);
+  const auto cancel = make_cancel_partition_request(pool, 7);
+  EXPECT_EQ(cancel->size(), 25);
+  EXPECT_EQ(parse_cancel_partition_request(*cancel), 7U);
+  EXPECT_EQ(make_close_request(pool)->size(), 9);
+  const NetworkItem event{{}, serialize_event(CheckpointBarrier{1, 2, {}})};
+  const auto barrier = make_buffer_response(pool, 7, 11, 12, event);
+  EXPECT_EQ(barrier->size(), 67);
+  const BufferResponse response = parse_buffer_response(*barrier);
+  EXPECT_EQ(response.sequence_number, 11);
+  EXPECT_EQ(response.backlog, 12);
+  EXPECT_FALSE(response.is_buffer);
+  EXPECT_EQ(ints(response.payload), ints(*event.event));
+  EXPECT_EQ(ints(barrier->bytes().first(9)),
+            (std::vector<int>{0, 0, 0, 67, 0xBA, 0xDC, 0x0F, 0xFE, 0}));
+}
+
+TEST(MessageWireFormat, AMessageMayOutliveItsPool) {
+  auto pool = std::make_unique<WirePool>();
+  auto message = make_partition_request(*pool, {{1, 2, {3}}, 4, 5, 6});
+  pool.reset();
+  EXPECT_EQ(parse_partition_request(*message).credit, 6);
+}
+
+struct Home final : BufferRecycler {
+  void recycle(NetworkBuffer&) override { ++returned; }
+  int returned = 0;
+};
+
+// However the bytes are cut into buffers, the records come back, and every buffer goes home.
+RC_GTEST_PROP(RecordDeserializer, PutsTogetherWhateverWasCut,
+              (const std::vector<std::vector<std::uint8_t>>& texts, bool with_number)) {
+  const RecordType type = with_number ? RecordType::kStringLong : RecordType::kString;
+  std::vector<std::string> strings;
+  std::vector<std::byte> bytes;
+  for (const auto& text : texts) {
+    std::string one;
+    for (const std::uint8_t c : text) {
+      // Some of two UTF-8 bytes.
+      if (c < 128) {
+        one += static_cast<char>(c);
+      } else {
+        one += static_cast<char>(0xc0 | c >> 6);
+        one += static_cast<char>(0x80 | (c & 63));
+      }
+    }
+    strings.push_back(one);
+    append_record(bytes, {one, static_cast<std::int64_t>(one.size()) - 3, base::Time{5}}, type);
+  }
+  Home home;
+  int given = 0;
+  RecordDeserializer deserializer(type);
+  std::size_t seen = 0;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const auto size = std::min(*rc::gen::inRange<std::size_t>(1, 40), bytes.size() - at);
+    NetworkBuffer segment(bytes.data() + at, static_cast<std::uint32_t>(size));
+    segment.lend(home);
+    RC_ASSERT(deserializer.buffer_consumed());
+    deserializer.set_next_buffer(Buffer(segment, 0, static_cast<std::uint32_t>(size)));
+    ++given;
+    at += size;
+    Record record;
+    while (deserializer.next(record)) {
+      RC_ASSERT(record.text == strings.at(seen));
+      if (with_number) {
+        RC_ASSERT(record.number == static_cast<std::int64_t>(strings[seen].size()) - 3);
+      }
+      RC_ASSERT(record.created.ns == 5);
+      ++seen;
+    }
+    RC_ASSERT(home.returned == given);
+  }
+  RC_ASSERT(seen == strings.size());
+  RC_ASSERT(deserializer.records_read() == static_cast<std::int64_t>(seen));
+}
+
+TEST(RecordDeserializer, GivesTheBufferBackWithItsLastRecordBeforeThatIsUsed) {
+  std::vector<std::byte> bytes;
+  append_record(bytes, {.text = "first", .created = {}}, RecordType::kString);
+  append_record(bytes, {.text = "second", .created = {}}, RecordType::kString);
+  Home home;
+  NetworkBuffer segment(bytes.data(), static_cast<std::uint32_t>(bytes.size()));
+  segment.lend(home);
+  RecordDeserializer deserializer(RecordType::kString);
+  deserializer.set_next_buffer(Buffer(segment, 0, segment.capacity()));
+  Record record;
+  ASSERT_TRUE(deserializer.next(record));
+  EXPECT_EQ(home.returned, 0);
+  ASSERT_TRUE(deserializer.next(record));
+  EXPECT_EQ(home.returned, 1);
+  std::fill(bytes.begin(), bytes.end(), std::byte{0});
+  EXPECT_EQ(record.text, "second");
+  EXPECT_FALSE(deserializer.next(record));
+}
+
+}  // namespace
+}  // namespace tailrace::engine
