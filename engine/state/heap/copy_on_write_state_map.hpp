@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/state/heap/large_memory.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
@@ -234,11 +235,13 @@ class CopyOnWriteStateMap {
  private:
   struct Table {
     struct Free {
-      void operator()(Entry** slots) const { ::operator delete(slots); }
+      std::size_t bytes = 0;
+      void operator()(Entry** array) const { free_large(array, bytes); }
     };
     Table() = default;
     explicit Table(std::size_t count)
-        : memory(static_cast<Entry**>(::operator new(count * sizeof(Entry*)))),
+        : memory(static_cast<Entry**>(allocate_large(count * sizeof(Entry*))),
+                 Free{count * sizeof(Entry*)}),
           slots(memory.get()),
           length(count) {
       std::fill_n(slots, count, nullptr);
@@ -260,21 +263,31 @@ class CopyOnWriteStateMap {
     void deallocate(Entry* entry) { free_ = ::new (static_cast<void*>(entry)) Slot{free_}; }
 
    private:
-    union Slot {
+    // Small entries do not straddle cache lines: an access touches one line.
+    static constexpr std::size_t kLine = 64;
+    static constexpr std::size_t kAlignment =
+        sizeof(Entry) <= kLine ? std::bit_ceil(sizeof(Entry)) : alignof(Entry);
+    union alignas(kAlignment) Slot {
       Slot* next;
-      alignas(Entry) std::byte storage[sizeof(Entry)];
+      std::byte storage[sizeof(Entry)];
     };
     static constexpr std::size_t kFirstSlab = 16;
-    static constexpr std::size_t kLargestSlab = 4096;
+    static constexpr std::size_t kLargestSlab = 32768;
+
+    struct Free {
+      std::size_t bytes = 0;
+      void operator()(Slot* slots) const { free_large(slots, bytes); }
+    };
 
     void add_slab() {
-      slabs_.emplace_back(new Slot[next_count_]);
+      const std::size_t bytes = next_count_ * sizeof(Slot);
+      slabs_.emplace_back(static_cast<Slot*>(allocate_large(bytes)), Free{bytes});
       bump_ = slabs_.back().get();
       left_ = next_count_;
       next_count_ = std::min(next_count_ * 2, kLargestSlab);
     }
 
-    std::vector<std::unique_ptr<Slot[]>> slabs_;
+    std::vector<std::unique_ptr<Slot, Free>> slabs_;
     Slot* free_ = nullptr;
     Slot* bump_ = nullptr;
     std::size_t left_ = 0;
@@ -317,6 +330,14 @@ class CopyOnWriteStateMap {
       if (entry->entry_version < required_version_) entry = copy_chain_until(bucket, entry);
       return {entry, false};
     }
+    return {insert_entry(bucket, key, name_space, hash), true};
+  }
+
+  // Kept out of line, so that the access to a present entry is inlined: a value that travels through
+  // memory would wait there for the cache misses of the stores before it.
+  template <typename K>
+  [[gnu::noinline]] Entry* insert_entry(Entry** bucket, const K& key, const Namespace& name_space,
+                                        std::uint32_t hash) {
     ++modification_count_;
     const bool to_primary = is_primary(bucket);
     // The new entry goes where its bucket was before the doubling: both tables keep their memory.
@@ -331,7 +352,7 @@ class CopyOnWriteStateMap {
     entry->next = *bucket;
     *bucket = entry;
     ++(to_primary ? primary_size_ : incremental_size_);
-    return {entry, true};
+    return entry;
   }
 
   template <typename K>
@@ -362,7 +383,7 @@ class CopyOnWriteStateMap {
 
   // Replaces the stale entries from the bucket's head to `last` by copies; returns that of `last`.
   // Source: Flink 1.10 CopyOnWriteStateMap.handleChainedEntryCopyOnWrite.
-  Entry* copy_chain_until(Entry** bucket, const Entry* last) {
+  [[gnu::noinline]] Entry* copy_chain_until(Entry** bucket, const Entry* last) {
     Entry** link = bucket;
     for (;;) {
       Entry* current = *link;
@@ -414,7 +435,7 @@ class CopyOnWriteStateMap {
   }
 
   // Moves whole buckets until at least four entries have moved or none is left.
-  void rehash_step() {
+  [[gnu::noinline]] void rehash_step() {
     ++rehash_steps_;
     std::int64_t transferred = 0;
     const std::size_t mask = incremental_.length - 1;
