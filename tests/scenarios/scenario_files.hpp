@@ -1,13 +1,13 @@
 // Scenario files of a test's own, in a folder that goes away with it.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "scenarios/diagnostics.hpp"
 #include "scenarios/scenario_file.hpp"

@@ -1,10 +1,10 @@
 #include "scenarios/units.hpp"
 
-#include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
-
 #include <optional>
 #include <string>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "scenarios/edit_distance.hpp"
 
@@ -110,14 +110,22 @@ TEST(Units, RatesAreWholeEventsInATime) {
 }
 
 TEST(Units, SharesAndFactorsAndWholeNumbers) {
-  expect_rows({{"20%", 200'000}, {"0.5%", 5'000}, {"100%", 1'000'000}, {"101%", std::nullopt},
-               {"20", std::nullopt}, {"-1%", std::nullopt}},
+  expect_rows({{"20%", 200'000},
+               {"0.5%", 5'000},
+               {"100%", 1'000'000},
+               {"101%", std::nullopt},
+               {"20", std::nullopt},
+               {"-1%", std::nullopt}},
               [](const char* text) { return plain(parse_percent(text)); });
-  expect_rows({{"8", 8000}, {"1.5", 1500}, {"0.125", 125}, {"0.0005", std::nullopt},
-               {"x", std::nullopt}},
-              [](const char* text) { return plain(parse_milli(text)); });
-  expect_rows({{"-7", -7}, {"0", 0}, {"9223372036854775807", INT64_MAX},
-               {"9223372036854775808", std::nullopt}, {"1.0", std::nullopt}, {"1k", std::nullopt},
+  expect_rows(
+      {{"8", 8000}, {"1.5", 1500}, {"0.125", 125}, {"0.0005", std::nullopt}, {"x", std::nullopt}},
+      [](const char* text) { return plain(parse_milli(text)); });
+  expect_rows({{"-7", -7},
+               {"0", 0},
+               {"9223372036854775807", INT64_MAX},
+               {"9223372036854775808", std::nullopt},
+               {"1.0", std::nullopt},
+               {"1k", std::nullopt},
                {"+1", std::nullopt}},
               [](const char* text) { return plain(parse_integer(text)); });
 }
