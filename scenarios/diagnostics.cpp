@@ -43,7 +43,7 @@ std::string describe(const std::vector<std::string>& sources, Position where) {
   return text;
 }
 
-std::string quoted(std::string_view value) {
+std::string in_quotes(std::string_view value) {
   constexpr std::size_t kLongest = 60;
   const bool cut = value.size() > kLongest;
   std::string text = "\"";

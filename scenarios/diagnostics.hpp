@@ -43,6 +43,6 @@ class Diagnostics {
 
 // The value in double quotes, cut if it is long, with everything that is not printable ASCII or
 // UTF-8 text shown as `?`: a message is one line whatever the input holds.
-[[nodiscard]] std::string quoted(std::string_view value);
+[[nodiscard]] std::string in_quotes(std::string_view value);
 
 }  // namespace tailrace::scenarios

@@ -358,7 +358,7 @@ void parse_version(const yaml::Node* node, Position around, Diagnostics& diagnos
     options.generation = engine::Generation::kFlink120;
   } else {
     diagnostics.error(
-        where, "flink.version: " + (node == nullptr ? quoted(version) : yaml::name_of(*node)) +
+        where, "flink.version: " + (node == nullptr ? in_quotes(version) : yaml::name_of(*node)) +
                    " is neither \"1.10\" nor \"1.20\"");
   }
 }
@@ -391,9 +391,9 @@ FlinkSection parse_flink(const yaml::Node* node, Position around, Diagnostics& d
       if (is_flink_key(entry.key)) {
         section.notes.push_back("flink." + entry.key + " is not modelled and has no effect");
       } else {
-        diagnostics.error(
-            entry.key_position,
-            "flink: " + quoted(entry.key) + " is not a key of Flink" + nearest_key_hint(entry.key));
+        diagnostics.error(entry.key_position, "flink: " + in_quotes(entry.key) +
+                                                  " is not a key of Flink" +
+                                                  nearest_key_hint(entry.key));
       }
       continue;
     }
@@ -414,7 +414,7 @@ FlinkSection parse_flink(const yaml::Node* node, Position around, Diagnostics& d
         value.ok() ? option->apply(section.options, value.value()) : value.error();
     if (wrong.has_value()) {
       diagnostics.error(entry.value.position,
-                        "flink." + entry.key + ": " + quoted(entry.value.text) + ' ' + *wrong);
+                        "flink." + entry.key + ": " + in_quotes(entry.value.text) + ' ' + *wrong);
     }
   }
   if (section.options.heartbeat_timeout <= section.options.heartbeat_interval) {

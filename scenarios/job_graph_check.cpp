@@ -18,12 +18,12 @@ void check_names(const Job& job, Diagnostics& diagnostics) {
     for (std::size_t j = 0; j < i; ++j) {
       const OperatorSpec& earlier = job.operators[j];
       if (!op.id.empty() && earlier.id == op.id) {
-        diagnostics.error(op.position, "job.operators: the id " + quoted(op.id) +
+        diagnostics.error(op.position, "job.operators: the id " + in_quotes(op.id) +
                                            " is here twice; the first one is in line " +
                                            std::to_string(earlier.position.line));
       } else if (!op.uid.empty() && earlier.uid == op.uid) {
         diagnostics.error(op.position, "job.operators." + op.id + ": " + earlier.id +
-                                           " has the same uid " + quoted(op.uid) +
+                                           " has the same uid " + in_quotes(op.uid) +
                                            ", and state is known by it");
       }
     }

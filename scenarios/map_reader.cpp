@@ -99,7 +99,7 @@ MapReader::MapReader(const yaml::Node* node, const SectionSpec& section, std::st
         for (const KeySpec& candidate : section_.keys) names.push_back(candidate.key);
         const std::string near = did_you_mean(entry.key, names);
         diagnostics_.error(entry.key_position,
-                           "unknown key " + quoted(entry.key) +
+                           "unknown key " + in_quotes(entry.key) +
                                (path_.empty() ? "" : " in " + path_) +
                                (near.empty() ? "; the keys here are " + joined(names) : near));
       } else if (known->presence == Presence::kNotYet) {
@@ -111,7 +111,7 @@ MapReader::MapReader(const yaml::Node* node, const SectionSpec& section, std::st
   for (const KeySpec& required : section_.keys) {
     if (required.presence == Presence::kRequired && !has(required.key)) {
       diagnostics_.error(position_, (path_.empty() ? "the scenario" : path_) + " has no " +
-                                        quoted(required.key) + ", which it needs");
+                                        in_quotes(required.key) + ", which it needs");
     }
   }
 }
@@ -158,7 +158,7 @@ std::optional<std::string_view> MapReader::scalar(const KeySpec& spec) {
 
 bool MapReader::in_range(const KeySpec& spec, std::int64_t value, std::string_view text) {
   if (value >= spec.min && value <= spec.max) return true;
-  std::string message = quoted(text) + " is out of range; it must be ";
+  std::string message = in_quotes(text) + " is out of range; it must be ";
   if (spec.min == spec.max) {
     message += bound_text(spec.type, spec.min);
   } else if (spec.max == std::numeric_limits<std::int64_t>::max()) {
@@ -176,7 +176,7 @@ std::optional<std::string> MapReader::text(std::string_view key) {
   if (!value.has_value()) return std::nullopt;
   if (row.type == ValueType::kName && !is_name(*value)) {
     error(key,
-          quoted(*value) + " is not a name: letters, digits, _ and -, beginning with a letter");
+          in_quotes(*value) + " is not a name: letters, digits, _ and -, beginning with a letter");
     return std::nullopt;
   }
   return std::string(*value);
@@ -190,7 +190,7 @@ std::optional<std::int64_t> MapReader::number(std::string_view key) {
                                       : row.type == ValueType::kPercent ? parse_percent(*value)
                                                                         : parse_milli(*value);
   if (!parsed.ok()) {
-    error(key, quoted(*value) + ' ' + parsed.error());
+    error(key, in_quotes(*value) + ' ' + parsed.error());
     return std::nullopt;
   }
   if (!in_range(row, parsed.value(), *value)) return std::nullopt;
@@ -203,7 +203,7 @@ std::optional<base::Duration> MapReader::duration(std::string_view key) {
   if (!value.has_value()) return std::nullopt;
   const Parsed<base::Duration> parsed = parse_duration(*value);
   if (!parsed.ok()) {
-    error(key, quoted(*value) + ' ' + parsed.error());
+    error(key, in_quotes(*value) + ' ' + parsed.error());
     return std::nullopt;
   }
   if (!in_range(row, parsed.value().ns, *value)) return std::nullopt;
@@ -215,7 +215,7 @@ bool MapReader::boolean(std::string_view key) {
   if (!value.has_value()) return false;
   const Parsed<bool> parsed = parse_boolean(*value);
   if (!parsed.ok()) {
-    error(key, quoted(*value) + ' ' + parsed.error());
+    error(key, in_quotes(*value) + ' ' + parsed.error());
     return false;
   }
   return parsed.value();
@@ -236,7 +236,7 @@ base::BytesPerSecond MapReader::bandwidth(std::string_view key) {
   if (!value.has_value()) return {1};
   const Parsed<base::BytesPerSecond> parsed = parse_bandwidth(*value);
   if (!parsed.ok()) {
-    error(key, quoted(*value) + ' ' + parsed.error());
+    error(key, in_quotes(*value) + ' ' + parsed.error());
     return {1};
   }
   return parsed.value();
@@ -250,7 +250,8 @@ std::optional<std::int32_t> MapReader::choice(std::string_view key) {
   for (std::size_t i = 0; i < choices.size(); ++i) {
     if (choices[i] == *value) return static_cast<std::int32_t>(i);
   }
-  error(key, quoted(*value) + " is not one of " + joined(choices) + did_you_mean(*value, choices));
+  error(key,
+        in_quotes(*value) + " is not one of " + joined(choices) + did_you_mean(*value, choices));
   return std::nullopt;
 }
 

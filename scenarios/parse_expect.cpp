@@ -60,7 +60,7 @@ base::Failure<std::string> not_understood(const std::string& text) {
   std::vector<std::string_view> sentences;
   for (const Sentence& sentence : kSentences) sentences.push_back(sentence.text);
   const std::string near = did_you_mean(text, sentences);
-  return wrong(quoted(text) + " is not understood" +
+  return wrong(in_quotes(text) + " is not understood" +
                (near.empty() ? "; write NAME < VALUE (or <= == != >= >), exactly once, at least "
                                "once, no orphaned state or progress"
                              : near));
@@ -76,7 +76,7 @@ base::Result<Expectation, std::string> with_bound(Expectation expectation,
         if (word == value) expectation.bound_word = value;
       }
       if (expectation.bound_word.empty()) {
-        return wrong(quoted(value) + " is not what " + expectation.name + " can be: duration, " +
+        return wrong(in_quotes(value) + " is not what " + expectation.name + " can be: duration, " +
                      "sources_finished, idle, job_failed or interrupted" +
                      did_you_mean(value, words));
       }
@@ -89,7 +89,7 @@ base::Result<Expectation, std::string> with_bound(Expectation expectation,
     case analysis::ResultUnit::kCount: {
       const Parsed<std::int64_t> number = parse_integer(value);
       if (!number.ok()) {
-        return wrong(quoted(value) + ' ' + number.error() + ", and " + expectation.name +
+        return wrong(in_quotes(value) + ' ' + number.error() + ", and " + expectation.name +
                      " is one");
       }
       expectation.bound = number.value();
@@ -98,7 +98,7 @@ base::Result<Expectation, std::string> with_bound(Expectation expectation,
     case analysis::ResultUnit::kMilliseconds:
     case analysis::ResultUnit::kSeconds: {
       const Parsed<Duration> duration = parse_duration(value);
-      if (!duration.ok()) return wrong(quoted(value) + ' ' + duration.error());
+      if (!duration.ok()) return wrong(in_quotes(value) + ' ' + duration.error());
       expectation.bound = duration.value().ns;
       return expectation;
     }
@@ -128,7 +128,7 @@ base::Result<Expectation, std::string> parse_expectation(std::string_view writte
     }
   }
   if (found == nullptr) {
-    return wrong(quoted(text) + " has no comparison; write <, <=, ==, !=, >= or >");
+    return wrong(in_quotes(text) + " has no comparison; write <, <=, ==, !=, >= or >");
   }
   expectation.comparison = found->comparison;
   expectation.name = normalised(std::string_view(text).substr(0, at));
@@ -140,7 +140,7 @@ base::Result<Expectation, std::string> parse_expectation(std::string_view writte
     for (const analysis::ResultName& candidate : analysis::result_names()) {
       names.push_back(candidate.name);
     }
-    return wrong("there is no result " + quoted(expectation.name) +
+    return wrong("there is no result " + in_quotes(expectation.name) +
                  did_you_mean(expectation.name, names));
   }
   return with_bound(std::move(expectation), *name, value);

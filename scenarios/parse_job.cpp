@@ -35,12 +35,12 @@ std::optional<OfferedLoad::Step> parse_step(const yaml::Node& node, const std::s
   const Parsed<Duration> from = parse_duration(node.items[0].text);
   if (!from.ok()) {
     diagnostics.error(node.items[0].position,
-                      path + ": " + quoted(node.items[0].text) + ' ' + from.error());
+                      path + ": " + in_quotes(node.items[0].text) + ' ' + from.error());
   }
   const Parsed<EventRate> rate = parse_rate(node.items[1].text);
   if (!rate.ok()) {
     diagnostics.error(node.items[1].position,
-                      path + ": " + quoted(node.items[1].text) + ' ' + rate.error());
+                      path + ": " + in_quotes(node.items[1].text) + ' ' + rate.error());
   }
   if (!from.ok() || !rate.ok()) return std::nullopt;
   return OfferedLoad::Step{Time{from.value().ns}, rate.value().count, rate.value().per};
@@ -81,7 +81,7 @@ OfferedLoad parse_load(MapReader& reader, Diagnostics& diagnostics) {
   } else {
     const Parsed<EventRate> rate = parse_rate(node->text);
     if (!rate.ok()) {
-      reader.error("rate", quoted(node->text) + ' ' + rate.error() +
+      reader.error("rate", in_quotes(node->text) + ' ' + rate.error() +
                                "; or max, {over: 45s}, or a list of [time, rate]");
       return load;
     }
@@ -105,11 +105,11 @@ std::string parse_file(MapReader& reader, const std::string& directory, std::int
   if (path.front() != '/' && from_file && !directory.empty()) path = directory + '/' + path;
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
-    from.error("file", quoted(path) + " cannot be opened: " + std::strerror(errno));
+    from.error("file", in_quotes(path) + " cannot be opened: " + std::strerror(errno));
   } else if (!S_ISREG(status.st_mode)) {
-    from.error("file", quoted(path) + " is not a regular file");
+    from.error("file", in_quotes(path) + " is not a regular file");
   } else if (::access(path.c_str(), R_OK) != 0) {
-    from.error("file", quoted(path) + " cannot be read: " + std::strerror(errno));
+    from.error("file", in_quotes(path) + " cannot be read: " + std::strerror(errno));
   }
   return path;
 }
@@ -212,16 +212,16 @@ void resolve_inputs(MapReader& reader, const Job& job, OperatorSpec& op, Diagnos
     const auto found = std::find(ids.begin(), ids.end(), name->text);
     if (found == ids.end()) {
       diagnostics.error(name->position, reader.path("input") + ": there is no operator " +
-                                            quoted(name->text) + did_you_mean(name->text, ids));
+                                            in_quotes(name->text) + did_you_mean(name->text, ids));
       continue;
     }
     const auto index = static_cast<std::int32_t>(found - ids.begin());
     if (job.operators[static_cast<std::size_t>(index)].kind == OperatorKind::kSink) {
-      diagnostics.error(name->position, reader.path("input") + ": " + quoted(name->text) +
+      diagnostics.error(name->position, reader.path("input") + ": " + in_quotes(name->text) +
                                             " is a sink, and nothing comes out of it");
     } else if (std::find(op.inputs.begin(), op.inputs.end(), index) != op.inputs.end()) {
       diagnostics.error(name->position,
-                        reader.path("input") + ": " + quoted(name->text) + " is here twice");
+                        reader.path("input") + ": " + in_quotes(name->text) + " is here twice");
     } else {
       op.inputs.push_back(index);
     }

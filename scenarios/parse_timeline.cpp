@@ -88,8 +88,8 @@ class TimelineParser {
     for (const ActionSpec& candidate : kActions) {
       if (!reader.has(candidate.key)) continue;
       if (action != nullptr) {
-        reader.error(candidate.key,
-                     "the entry already has " + quoted(action->key) + "; one entry is one action");
+        reader.error(candidate.key, "the entry already has " + in_quotes(action->key) +
+                                        "; one entry is one action");
         continue;
       }
       action = &candidate;
@@ -104,7 +104,7 @@ class TimelineParser {
     entry.text = std::string(action->key) + ' ' + flow_text(*reader.find(action->key));
     if (entry.text.back() == ' ') entry.text.pop_back();
     if (!action->takes_for && reader.has("for")) {
-      reader.error("for", quoted(action->key) + " has no duration");
+      reader.error("for", in_quotes(action->key) + " has no duration");
     }
     if (!action->takes_back_after && reader.has("back_after")) {
       reader.error("back_after", "only kill and vanish bring a process back");
@@ -244,7 +244,7 @@ class TimelineParser {
     if (!text.has_value()) return std::nullopt;
     const std::size_t open = text->find('[');
     if (open == std::string::npos || open == 0 || text->back() != ']') {
-      reader.error(key, quoted(*text) + " names no subtask; write it as \"operator[0]\"");
+      reader.error(key, in_quotes(*text) + " names no subtask; write it as \"operator[0]\"");
       return std::nullopt;
     }
     return target(reader, key, text->substr(0, open), key,
@@ -256,13 +256,13 @@ class TimelineParser {
                                       const std::string& number) {
     const std::int32_t op = find(name);
     if (op < 0) {
-      reader.error(name_key, "there is no operator " + quoted(name) + did_you_mean(name, ids_));
+      reader.error(name_key, "there is no operator " + in_quotes(name) + did_you_mean(name, ids_));
       return std::nullopt;
     }
     const Parsed<std::int64_t> subtask = parse_integer(number);
     const std::int32_t widest = widest_[static_cast<std::size_t>(op)];
     if (!subtask.ok() || subtask.value() < 0 || subtask.value() >= widest) {
-      reader.error(number_key, name + " has no subtask " + quoted(number) +
+      reader.error(number_key, name + " has no subtask " + in_quotes(number) +
                                    "; they count from 0 to " + std::to_string(widest - 1));
       return std::nullopt;
     }
@@ -292,7 +292,7 @@ class TimelineParser {
     const std::int32_t op = find(change.key);
     if (op < 0) {
       diagnostics_.error(change.key_position, reader.path("rescale") + ": there is no operator " +
-                                                  quoted(change.key) +
+                                                  in_quotes(change.key) +
                                                   did_you_mean(change.key, ids_));
       return;
     }

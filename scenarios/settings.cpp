@@ -106,13 +106,13 @@ void apply_setting(const Setting& setting, std::int32_t source, yaml::Node& root
       const std::size_t index = find_element(*node, part);
       if (index == kMissing) {
         diagnostics.error(here,
-                          name + " has no element " + quoted(part) + element_hint(*node, part));
+                          name + " has no element " + in_quotes(part) + element_hint(*node, part));
         return;
       }
       node = &node->items[index];
     } else if (node->is_scalar()) {
       diagnostics.error(here,
-                        name + " is " + yaml::name_of(*node) + ", and has no " + quoted(part));
+                        name + " is " + yaml::name_of(*node) + ", and has no " + in_quotes(part));
       return;
     } else {
       node = &child(*node, part, source);

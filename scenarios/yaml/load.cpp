@@ -30,7 +30,7 @@ std::string name_of(const Node& node) {
     case NodeKind::kNull:
       return "nothing";
     case NodeKind::kScalar:
-      return quoted(node.text);
+      return in_quotes(node.text);
     case NodeKind::kSequence:
       return "a list";
     case NodeKind::kMapping:

@@ -127,7 +127,8 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void check_tag(const std::string& tag, Position where) {
     if (tag.empty() || tag == "?" || tag == "!" || tag == kStringTag) return;
-    diagnostics_.error(where, "the tag " + quoted(tag) + " is not allowed: values are plain text");
+    diagnostics_.error(where,
+                       "the tag " + in_quotes(tag) + " is not allowed: values are plain text");
   }
 
   void begin(NodeKind kind, Position where, const std::string& tag, YAML::anchor_t anchor) {
@@ -185,7 +186,7 @@ class TreeBuilder final : public YAML::EventHandler {
     }
     for (const Entry& entry : around.node.entries) {
       if (entry.key != around.key) continue;
-      diagnostics_.error(around.key_position, "the key " + quoted(around.key) +
+      diagnostics_.error(around.key_position, "the key " + in_quotes(around.key) +
                                                   " is here twice; the first one is in line " +
                                                   std::to_string(entry.key_position.line));
       return;
