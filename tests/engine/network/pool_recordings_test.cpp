@@ -84,6 +84,7 @@ struct PoolReplay {
       pools[id] = pool;
       pool->set_availability_listener([this, id] { woken |= blocked && blocked_pool == id; });
     } else if (op == "destroy") {
+      if (blocked_pool == id) blocked = false;
       LocalBufferPool* pool = std::exchange(pools[id], nullptr);
       pool->lazy_destroy();
       ids.erase(pool);
@@ -125,10 +126,13 @@ struct PoolReplay {
       }
       unpooled[step.at("exclusive").get<std::int64_t>()] = std::move(segments);
     } else if (op == "recycleUnpooled") {
-      for (NetworkBuffer* one : unpooled[step.at("exclusive").get<std::int64_t>()]) {
-        global.return_segment(*one);
+      auto& segments = unpooled[step.at("exclusive").get<std::int64_t>()];
+      const auto count = step.at("count").get<std::int32_t>();
+      for (std::int32_t i = 0; i < count; ++i) {
+        global.return_segment(*segments.back());
+        segments.pop_back();
       }
-      global.release_unpooled(2);
+      global.release_unpooled(count);
     } else {
       FAIL() << "unknown step " << op;
     }
@@ -175,9 +179,12 @@ TEST(Recording, PoolsOf110HaveNoDifference) {
         }
       }
       Json out = step.at("out");
-      // Nothing here depends on a listener being told of the end of its pool.
+      // Not told here: the owner of a pool destroys it after its channels and its writer.
       out.erase(std::remove_if(out.begin(), out.end(),
-                               [](const Json& one) { return one.at("e") == "destroyed"; }),
+                               [](const Json& one) {
+                                 return one.at("e") == "destroyed" ||
+                                        one.at("e") == "blockedFailed";
+                               }),
                 out.end());
       ASSERT_EQ(replay.out, out) << line["id"] << " " << step;
       ASSERT_EQ(Json(replay.global.available_segments()), step.at("globalAvailable"))
