@@ -116,6 +116,7 @@ void NetworkBufferPool::bury(LocalBufferPool& pool) {
 }
 
 void NetworkBufferPool::redistribute_buffers() {
+  if (reorder_) reorder_(pools_);
   const std::int64_t available = total_ - guaranteed_;
   if (available == 0) {
     for (std::size_t i = 0; i < pools_.size(); ++i)

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/network/buffer.hpp"
@@ -44,6 +45,12 @@ class NetworkBufferPool final : public BufferRecycler {
   // Runs once, when a segment comes home to an empty pool.
   void await_segment(base::InplaceFunction<void()> callback);
 
+  // Flink walks its pools in the order of a hash set, which decides who gets the odd segment. A
+  // replay puts them into a recorded order here; without it they stay in the order of creation.
+  void set_walk_order(base::InplaceFunction<void(std::vector<LocalBufferPool*>&)> reorder) {
+    reorder_ = std::move(reorder);
+  }
+
   [[nodiscard]] bool is_available() const { return available_; }
   [[nodiscard]] std::int32_t available_segments() const { return total_ - out_; }
   [[nodiscard]] std::int32_t outstanding_segments() const { return out_; }
@@ -71,6 +78,7 @@ class NetworkBufferPool final : public BufferRecycler {
   std::vector<LocalBufferPool*> pools_;                  // alive, in order of creation
   std::vector<std::unique_ptr<LocalBufferPool>> owned_;  // alive or with segments outside
   std::vector<base::InplaceFunction<void()>> waiting_;
+  base::InplaceFunction<void(std::vector<LocalBufferPool*>&)> reorder_;
 };
 
 }  // namespace tailrace::engine
