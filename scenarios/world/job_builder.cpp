@@ -28,7 +28,10 @@ std::string read_file(const Scenario& scenario, const OperatorSpec& source) {
     throw ScenarioError(describe(scenario, source.position) + ": cannot read the file " +
                         source.file + " of source " + source.id);
   }
-  return text;
+  std::string repeated;
+  repeated.reserve(text.size() * static_cast<std::size_t>(source.repeats));
+  for (std::int64_t i = 0; i < source.repeats; ++i) repeated += text;
+  return repeated;
 }
 
 // The largest parallelism that the operator has in any submission of the run.
@@ -38,7 +41,7 @@ std::int32_t largest_parallelism(const Scenario& scenario, std::int32_t op) {
   std::int32_t largest = parallelism[index];
   for (const TimelineEntry& entry : scenario.timeline) {
     if (entry.action != ActionKind::kRescale) continue;
-    parallelism = rescaled_parallelism(scenario, std::move(parallelism), entry.rescales);
+    parallelism = rescaled_parallelism(std::move(parallelism), entry.rescales);
     largest = std::max(largest, parallelism[index]);
   }
   return largest;
@@ -131,31 +134,9 @@ std::vector<std::int32_t> initial_parallelism(const Scenario& scenario) {
 }
 
 std::vector<std::int32_t> rescaled_parallelism(
-    const Scenario& scenario, std::vector<std::int32_t> parallelism,
-    const std::vector<TimelineEntry::Rescale>& rescales) {
-  const std::vector<OperatorSpec>& operators = scenario.job.operators;
-  std::vector<bool> changed(operators.size(), false);
+    std::vector<std::int32_t> parallelism, const std::vector<TimelineEntry::Rescale>& rescales) {
   for (const TimelineEntry::Rescale& rescale : rescales) {
-    const auto op = static_cast<std::size_t>(rescale.op);
-    parallelism[op] = rescale.parallelism;
-    changed[op] = true;
-  }
-  // Along forward edges, until nothing changes any more. Named operators keep what was asked for.
-  for (bool again = true; again;) {
-    again = false;
-    for (std::size_t i = 0; i < operators.size(); ++i) {
-      if (operators[i].partitioner != engine::PartitionerKind::kForward) continue;
-      for (const std::int32_t input : operators[i].inputs) {
-        const auto up = static_cast<std::size_t>(input);
-        if (changed[up] && !changed[i] && !operators[i].own_parallelism) {
-          parallelism[i] = parallelism[up];
-          changed[i] = again = true;
-        } else if (changed[i] && !changed[up] && !operators[up].own_parallelism) {
-          parallelism[up] = parallelism[i];
-          changed[up] = again = true;
-        }
-      }
-    }
+    parallelism[static_cast<std::size_t>(rescale.op)] = rescale.parallelism;
   }
   return parallelism;
 }

@@ -29,10 +29,8 @@ struct JobEnds {
 // The parallelisms of the file.
 [[nodiscard]] std::vector<std::int32_t> initial_parallelism(const Scenario& scenario);
 
-// After a rescale: the named operator, and everything that is forward-connected to it and has no
-// parallelism of its own, in both directions.
+// After a rescale, which names everything that changes.
 [[nodiscard]] std::vector<std::int32_t> rescaled_parallelism(
-    const Scenario& scenario, std::vector<std::int32_t> parallelism,
-    const std::vector<TimelineEntry::Rescale>& rescales);
+    std::vector<std::int32_t> parallelism, const std::vector<TimelineEntry::Rescale>& rescales);
 
 }  // namespace tailrace::scenarios

@@ -21,6 +21,18 @@ engine::RestartStrategyConfig restart_config(const FlinkOptions& flink) {
   return restart;
 }
 
+// spec coordinator.md.
+engine::CheckpointRetentionPolicy retention_policy(CheckpointRetention retention) {
+  switch (retention) {
+    case CheckpointRetention::NEVER_RETAIN: break;
+    case CheckpointRetention::DELETE_ON_CANCELLATION:
+      return engine::CheckpointRetentionPolicy::RETAIN_ON_FAILURE;
+    case CheckpointRetention::RETAIN_ON_CANCELLATION:
+      return engine::CheckpointRetentionPolicy::RETAIN_ON_CANCELLATION;
+  }
+  return engine::CheckpointRetentionPolicy::NEVER_RETAIN_AFTER_TERMINATION;
+}
+
 }  // namespace
 
 engine::ClusterConfig cluster_config(const Scenario& scenario) {
@@ -57,9 +69,7 @@ engine::JobSubmission job_settings(const Scenario& scenario) {
   }
   job.checkpoints.max_retained = flink.retained_checkpoints;
   job.checkpoints.prefer_checkpoint_for_recovery = flink.prefer_checkpoint_for_recovery;
-  job.checkpoints.externalized = flink.retention != CheckpointRetention::NEVER_RETAIN;
-  job.checkpoints.retain_on_cancellation =
-      flink.retention == CheckpointRetention::RETAIN_ON_CANCELLATION;
+  job.checkpoints.retention = retention_policy(flink.retention);
   job.checkpoints.savepoint_directory = kSavepointDirectory;
   job.restart = restart_config(flink);
   return job;

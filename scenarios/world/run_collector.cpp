@@ -63,8 +63,8 @@ std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source
     engine::OperatorStateBackend backend;
     const auto restored = backend.restore(part.managed_operator, streams);
     TAILRACE_ASSERT_MSG(restored.ok(), restored.error());
-    for (const std::string& element :
-         backend.get_list_state<std::string>(engine::kLineSourceState).get()) {
+    for (const engine::Bytes& element :
+         backend.get_list_state<engine::Bytes>(engine::kLineSourceState).get()) {
       const engine::PartitionPosition position = engine::decode_position(element);
       const bool first =
           lines

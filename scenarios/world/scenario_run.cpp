@@ -284,7 +284,7 @@ void ScenarioRun::rescale(std::size_t index) {
 
 void ScenarioRun::try_rescale(std::size_t index) {
   std::vector<std::int32_t> wanted =
-      rescaled_parallelism(*scenario_, parallelism_, scenario_->timeline[index].rescales);
+      rescaled_parallelism(parallelism_, scenario_->timeline[index].rescales);
   engine::Parallelisms changes;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     changes.emplace(scenario_->job.operators[i].id, wanted[i]);

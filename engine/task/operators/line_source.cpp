@@ -1,27 +1,14 @@
 #include "engine/task/operators/line_source.hpp"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
+#include "engine/state/data_view.hpp"
 #include "engine/state/operator_state_backend.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
 namespace {
-
-template <typename Integer>
-void append_big_endian(std::string& bytes, Integer value) {
-  for (int shift = static_cast<int>(sizeof(Integer)) * 8 - 8; shift >= 0; shift -= 8) {
-    bytes.push_back(static_cast<char>((static_cast<std::uint64_t>(value) >> shift) & 0xff));
-  }
-}
-
-std::uint64_t read_big_endian(std::string_view bytes) {
-  std::uint64_t value = 0;
-  for (const char c : bytes) value = value << 8 | static_cast<unsigned char>(c);
-  return value;
-}
 
 class LineSource final : public SourceOperator {
  public:
@@ -30,9 +17,9 @@ class LineSource final : public SourceOperator {
   void initialize_state(const OperatorContext& context) override {
     output_ = context.output;
     clock_ = context.clock;
-    positions_ = &context.operator_state->get_list_state<std::string>(kLineSourceState);
+    positions_ = &context.operator_state->get_list_state<Bytes>(kLineSourceState);
     if (context.restored) {
-      for (const std::string& element : positions_->get()) {
+      for (const Bytes& element : positions_->get()) {
         const PartitionPosition position = decode_position(element);
         partitions_.push_back({position.partition, position.position, {}, false});
       }
@@ -71,7 +58,7 @@ class LineSource final : public SourceOperator {
   }
 
   void snapshot_state(CheckpointId) override {
-    std::vector<std::string> elements;
+    std::vector<Bytes> elements;
     for (const Partition& partition : partitions_) {
       elements.push_back(encode_position({partition.number, partition.position}));
     }
@@ -109,7 +96,7 @@ class LineSource final : public SourceOperator {
   const ReplayableLog* log_;
   const Clock* clock_ = nullptr;
   Output* output_ = nullptr;
-  PartitionableListState<std::string>* positions_ = nullptr;
+  PartitionableListState<Bytes>* positions_ = nullptr;
   std::vector<Partition> partitions_;
 };
 
@@ -127,17 +114,19 @@ class LineSourceFactory final : public StreamOperatorFactory {
 
 }  // namespace
 
-std::string encode_position(const PartitionPosition& position) {
-  std::string bytes;
-  append_big_endian(bytes, position.partition);
-  append_big_endian(bytes, position.position);
-  return bytes;
+Bytes encode_position(const PartitionPosition& position) {
+  DataOutputView out;
+  out.write_int(position.partition);
+  out.write_long(position.position);
+  return out.take();
 }
 
-PartitionPosition decode_position(std::string_view bytes) {
-  TAILRACE_ASSERT_MSG(bytes.size() == 12, "a source position of the wrong length");
-  return {static_cast<std::int32_t>(read_big_endian(bytes.substr(0, 4))),
-          static_cast<std::int64_t>(read_big_endian(bytes.substr(4)))};
+PartitionPosition decode_position(const Bytes& bytes) {
+  DataInputView in(bytes);
+  PartitionPosition position;
+  position.partition = in.read_int();
+  position.position = in.read_long();
+  return position;
 }
 
 std::shared_ptr<const StreamOperatorFactory> make_line_source_factory(const ReplayableLog& log) {

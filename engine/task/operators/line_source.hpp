@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "engine/ports.hpp"
+#include "engine/state/type_serializer.hpp"
 #include "engine/task/stream_operator.hpp"
 
 namespace tailrace::engine {
@@ -20,8 +21,8 @@ struct PartitionPosition {
   std::int64_t position = 0;
 };
 // 4 + 8 bytes, big-endian.
-[[nodiscard]] std::string encode_position(const PartitionPosition& position);
-[[nodiscard]] PartitionPosition decode_position(std::string_view bytes);
+[[nodiscard]] Bytes encode_position(const PartitionPosition& position);
+[[nodiscard]] PartitionPosition decode_position(const Bytes& bytes);
 
 // The log outlives every operator.
 [[nodiscard]] std::shared_ptr<const StreamOperatorFactory> make_line_source_factory(

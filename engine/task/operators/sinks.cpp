@@ -3,11 +3,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "engine/state/data_view.hpp"
 #include "engine/state/operator_state_backend.hpp"
 #include "sim/base/assert.hpp"
 
@@ -21,37 +20,24 @@ struct SinkState {
   std::vector<std::pair<CheckpointId, TransactionId>> pending;
 };
 
-void append_long(std::string& bytes, std::int64_t value) {
-  for (int shift = 56; shift >= 0; shift -= 8) {
-    bytes.push_back(static_cast<char>((static_cast<std::uint64_t>(value) >> shift) & 0xff));
-  }
-}
-
-std::int64_t take_long(std::string_view& bytes) {
-  TAILRACE_ASSERT_MSG(bytes.size() >= 8, "a sink state that ends early");
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < 8; ++i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
-  bytes.remove_prefix(8);
-  return static_cast<std::int64_t>(value);
-}
-
-std::string encode(const SinkState& state) {
-  std::string bytes;
-  append_long(bytes, state.current);
-  append_long(bytes, static_cast<std::int64_t>(state.pending.size()));
+Bytes encode(const SinkState& state) {
+  DataOutputView out;
+  out.write_long(state.current);
+  out.write_int(static_cast<std::int32_t>(state.pending.size()));
   for (const auto& [checkpoint, transaction] : state.pending) {
-    append_long(bytes, checkpoint);
-    append_long(bytes, transaction);
+    out.write_long(checkpoint);
+    out.write_long(transaction);
   }
-  return bytes;
+  return out.take();
 }
 
-SinkState decode(std::string_view bytes) {
+SinkState decode(const Bytes& bytes) {
+  DataInputView in(bytes);
   SinkState state;
-  state.current = take_long(bytes);
-  for (std::int64_t left = take_long(bytes); left > 0; --left) {
-    const CheckpointId checkpoint = take_long(bytes);
-    const TransactionId transaction = take_long(bytes);
+  state.current = in.read_long();
+  for (std::int32_t left = in.read_int(); left > 0; --left) {
+    const CheckpointId checkpoint = in.read_long();
+    const TransactionId transaction = in.read_long();
     state.pending.emplace_back(checkpoint, transaction);
   }
   return state;
@@ -64,9 +50,9 @@ class TwoPhaseCommitSink final : public StreamOperator {
   // S-8.10: what was pre-committed is committed, what was current is aborted, for each restored
   // element; there may be several after a scale-in and none after a scale-out.
   void initialize_state(const OperatorContext& context) override {
-    state_ = &context.operator_state->get_list_state<std::string>(kTwoPhaseCommitState);
+    state_ = &context.operator_state->get_list_state<Bytes>(kTwoPhaseCommitState);
     if (context.restored) {
-      for (const std::string& element : state_->get()) {
+      for (const Bytes& element : state_->get()) {
         const SinkState restored = decode(element);
         for (const auto& [checkpoint, transaction] : restored.pending) {
           // The system of a run never times a transaction out, so this cannot have been aborted.
@@ -105,7 +91,7 @@ class TwoPhaseCommitSink final : public StreamOperator {
 
  private:
   ExternalSystem* system_;
-  PartitionableListState<std::string>* state_ = nullptr;
+  PartitionableListState<Bytes>* state_ = nullptr;
   std::optional<TransactionId> current_;
   std::map<CheckpointId, TransactionId> pending_;
 };
