@@ -28,7 +28,7 @@ struct TaskConfig {
   std::int64_t alignment_max_bytes = -1;  // task.checkpoint.alignment.max-size; -1: no limit
   std::int64_t inline_threshold_bytes = 1024;
   std::int64_t segment_bytes = 32 * 1024;  // taskmanager.memory.segment-size
-  std::string checkpoint_directory;  // below it `chk-<id>`, `shared`, `taskowned`
+  std::string checkpoint_directory;        // below it `chk-<id>`, `shared`, `taskowned`
 };
 
 struct ResultPartitionDescriptor {

@@ -73,8 +73,7 @@ void StreamTask::set_up_outputs() {
   for (std::size_t i = 0; i < descriptor_->outputs.size(); ++i) {
     const ResultPartitionDescriptor& output = descriptor_->outputs[i];
     const JobEdge& edge = vertex.outputs[i];
-    std::unique_ptr<ResultPartition> partition =
-        network_->create_partition(output, &set_up_error_);
+    std::unique_ptr<ResultPartition> partition = network_->create_partition(output, &set_up_error_);
     if (partition == nullptr) return;
     partitions_.push_back(std::move(partition));
     const JobVertex& target =

@@ -23,7 +23,9 @@ ProcessPorts::ProcessPorts(const SharedWorld& world, engine::ProcessId id, sim::
 
 ProcessPorts::~ProcessPorts() = default;
 
-sim::OwnerTag ProcessPorts::owner() const { return sim::OwnerTag{id_.value}; }
+sim::OwnerTag ProcessPorts::owner() const {
+  return sim::OwnerTag{id_.value};
+}
 
 void ProcessPorts::die(bool silently) {
   TAILRACE_ASSERT(alive_);
@@ -43,7 +45,9 @@ void ProcessPorts::die(bool silently) {
 
 // --- timers ------------------------------------------------------------------------------------
 
-Time ProcessPorts::now() const { return world_.simulation->now(); }
+Time ProcessPorts::now() const {
+  return world_.simulation->now();
+}
 
 engine::TimerId ProcessPorts::schedule(Duration delay, base::Callback callback) {
   if (!alive_) return {};
@@ -102,8 +106,8 @@ void ProcessPorts::accept(engine::ConnectionId connection, base::Callback closed
   world_.connections->accept(connection, std::move(closed));
 }
 
-void ProcessPorts::send(engine::ConnectionId connection, std::int64_t bytes,
-                        base::Callback written, base::Callback delivered) {
+void ProcessPorts::send(engine::ConnectionId connection, std::int64_t bytes, base::Callback written,
+                        base::Callback delivered) {
   if (alive_) {
     world_.connections->send(connection, id_, bytes, std::move(written), std::move(delivered));
   }
@@ -115,9 +119,13 @@ void ProcessPorts::close(engine::ConnectionId connection) {
 
 // --- compute -------------------------------------------------------------------------------------
 
-Duration ProcessPorts::price(const engine::Work& work) const { return world_.costs->price(work); }
+Duration ProcessPorts::price(const engine::Work& work) const {
+  return world_.costs->price(work);
+}
 
-Duration ProcessPorts::slice() const { return world_.costs->slice(); }
+Duration ProcessPorts::slice() const {
+  return world_.costs->slice();
+}
 
 void ProcessPorts::run(engine::ComputeClient client, Duration nominal, base::Callback done) {
   if (!alive_) return;
@@ -186,7 +194,9 @@ void ProcessPorts::get(const std::string& path, base::InplaceFunction<void(engin
 }
 
 // Takes effect at once: nobody waits for a deletion, and nobody may read what is deleted.
-void ProcessPorts::remove(const std::string& path) { world_.blobs->erase(path); }
+void ProcessPorts::remove(const std::string& path) {
+  world_.blobs->erase(path);
+}
 
 std::int64_t ProcessPorts::uniform(std::string_view stream, std::int64_t low, std::int64_t high) {
   return world_.random->stream(stream).uniform(low, high);

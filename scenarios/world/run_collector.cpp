@@ -26,13 +26,16 @@ engine::OperatorId operator_id(const OperatorSpec& op) {
 
 analysis::Dataflow::Function function_of(const OperatorSpec& op) {
   switch (op.kind) {
-    case OperatorKind::kSource: return analysis::Dataflow::Function::kSource;
+    case OperatorKind::kSource:
+      return analysis::Dataflow::Function::kSource;
     case OperatorKind::kFlatMap:
     case OperatorKind::kMap:
       return op.function == OperatorFunction::kTokenize ? analysis::Dataflow::Function::kTokenize
                                                         : analysis::Dataflow::Function::kIdentity;
-    case OperatorKind::kKeyed: return analysis::Dataflow::Function::kCount;
-    case OperatorKind::kSink: return analysis::Dataflow::Function::kSink;
+    case OperatorKind::kKeyed:
+      return analysis::Dataflow::Function::kCount;
+    case OperatorKind::kSink:
+      return analysis::Dataflow::Function::kSink;
   }
   TAILRACE_ASSERT_MSG(false, "an operator of an unknown kind");
   return {};
@@ -67,9 +70,7 @@ std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source
          backend.get_list_state<engine::Bytes>(engine::kLineSourceState).get()) {
       const engine::PartitionPosition position = engine::decode_position(element);
       const bool first =
-          lines
-              .emplace(position.partition,
-                       log.lines_before(position.partition, position.position))
+          lines.emplace(position.partition, log.lines_before(position.partition, position.position))
               .second;
       TAILRACE_ASSERT_MSG(first, "a partition of a source has two owners");
     }

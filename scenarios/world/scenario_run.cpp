@@ -47,8 +47,7 @@ void ScenarioRun::start() {
 
   engine::JobSubmission submission = job_settings(*scenario_);
   submission.graph = build_stream_graph(*scenario_, parallelism_, ends_);
-  base::Result<engine::JobId, std::string> job =
-      job_manager_->submit_job(std::move(submission));
+  base::Result<engine::JobId, std::string> job = job_manager_->submit_job(std::move(submission));
   if (!job) throw ScenarioError(describe(*scenario_, scenario_->job.position) + ": " + job.error());
   submitted(job.value());
 
@@ -122,9 +121,14 @@ void ScenarioRun::arm_timeline() {
   for (std::size_t i = 0; i < scenario_->timeline.size(); ++i) {
     const Anchor& anchor = scenario_->timeline[i].anchor;
     switch (anchor.kind) {
-      case Anchor::Kind::kAt: simulation_.schedule_at(anchor.at, [this, i] { fire(i); }); break;
-      case Anchor::Kind::kEvery: arm_repetition(i, anchor.from); break;
-      case Anchor::Kind::kCheckpoint: break;  // checkpoint_moment
+      case Anchor::Kind::kAt:
+        simulation_.schedule_at(anchor.at, [this, i] { fire(i); });
+        break;
+      case Anchor::Kind::kEvery:
+        arm_repetition(i, anchor.from);
+        break;
+      case Anchor::Kind::kCheckpoint:
+        break;  // checkpoint_moment
     }
   }
 }
@@ -161,12 +165,18 @@ void ScenarioRun::fire(std::size_t entry) {
 bool ScenarioRun::perform(std::size_t index) {
   const TimelineEntry& entry = scenario_->timeline[index];
   switch (entry.action) {
-    case ActionKind::kKill: return kill(entry, false);
-    case ActionKind::kVanish: return kill(entry, true);
-    case ActionKind::kSlow: return slow(index);
-    case ActionKind::kPause: return pause(entry);
-    case ActionKind::kFail: return fail(entry);
-    case ActionKind::kStorage: return trouble_storage(entry);
+    case ActionKind::kKill:
+      return kill(entry, false);
+    case ActionKind::kVanish:
+      return kill(entry, true);
+    case ActionKind::kSlow:
+      return slow(index);
+    case ActionKind::kPause:
+      return pause(entry);
+    case ActionKind::kFail:
+      return fail(entry);
+    case ActionKind::kStorage:
+      return trouble_storage(entry);
     case ActionKind::kRescale:
       if (job_ended_ || ending_) return false;
       rescale(index);
@@ -310,10 +320,9 @@ void ScenarioRun::try_rescale(std::size_t index) {
 
 void ScenarioRun::request_end(analysis::FinishReason reason) {
   if (ending_ || job_ended_) return;
-  const bool ends_by_itself =
-      reason != analysis::FinishReason::kDuration &&
-      std::all_of(ends_.logs.begin(), ends_.logs.end(),
-                  [](const auto& entry) { return entry.second->finite(); });
+  const bool ends_by_itself = reason != analysis::FinishReason::kDuration &&
+                              std::all_of(ends_.logs.begin(), ends_.logs.end(),
+                                          [](const auto& entry) { return entry.second->finite(); });
   if (ends_by_itself) return;
   ending_ = reason;
   if (!scenario_->stop_with_savepoint) {

@@ -80,7 +80,9 @@ ProcessPorts& SimulatedCluster::start_process(std::size_t machine) {
   return *processes_.back();
 }
 
-const engine::Ports& SimulatedCluster::job_manager_ports() const { return job_manager_->ports(); }
+const engine::Ports& SimulatedCluster::job_manager_ports() const {
+  return job_manager_->ports();
+}
 
 void SimulatedCluster::set_job_master(engine::RpcAddress<engine::JobMasterGateway> address) {
   job_master_ = address;

@@ -3,15 +3,14 @@
 // The text of two million words is made here and read before the clock starts. The run is the whole
 // program's: sources, tokenizing, buffers, credits, keyed state, checkpoints, the two-phase sink, the
 // trace and the audit's input; the audit itself and the report are not part of it.
-#include <unistd.h>
-
-#include <benchmark/benchmark.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include <benchmark/benchmark.h>
+#include <unistd.h>
 
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/world/scenario_run.hpp"
@@ -48,8 +47,7 @@ void words_ours(benchmark::State& state) {
       std::string(TAILRACE_SOURCE_DIR) + "/scenarios/library/wordcount.yaml",
       {scenarios::parse_setting("job.operators.lines.from.file=" + kText.string()),
        scenarios::parse_setting("job.operators.lines.rate=max"),
-       scenarios::parse_setting("duration=~"),
-       scenarios::parse_setting("until=sources_finished")});
+       scenarios::parse_setting("duration=~"), scenarios::parse_setting("until=sources_finished")});
   for (auto _ : state) {
     state.PauseTiming();
     scenarios::ScenarioRun run(scenario, {});
