@@ -264,14 +264,6 @@ const OptionSpec* find_option(std::string_view key) {
   return nullptr;
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
 // The range of whole numbers, as a message says it.
 std::string range_text(const OptionSpec& option) {
   if (option.max >= kIntMax) return "at least " + std::to_string(option.min);
@@ -327,13 +319,13 @@ Parsed<FlinkValue> parse_value(std::string_view text, const OptionSpec& option) 
       return value;
     }
     case F::kBoolean: {
-      const Parsed<bool> boolean = parse_boolean(lower(text));
+      const Parsed<bool> boolean = parse_boolean(ascii_lower(text));
       if (!boolean.ok()) return base::Failure<std::string>{boolean.error()};
       value.number = boolean.value() ? 1 : 0;
       return value;
     }
     case F::kWord:
-      value.word = lower(text);
+      value.word = ascii_lower(text);
       return value;
   }
   return value;
