@@ -47,8 +47,7 @@ void ScenarioRun::start() {
 
   engine::JobSubmission submission = job_settings(*scenario_);
   submission.graph = build_stream_graph(*scenario_, parallelism_, ends_);
-  base::Result<engine::JobId, std::string> job =
-      job_manager_->submit_job(std::move(submission));
+  base::Result<engine::JobId, std::string> job = job_manager_->submit_job(std::move(submission));
   if (!job) throw ScenarioError(describe(*scenario_, scenario_->job.position) + ": " + job.error());
   submitted(job.value());
 
@@ -122,9 +121,14 @@ void ScenarioRun::arm_timeline() {
   for (std::size_t i = 0; i < scenario_->timeline.size(); ++i) {
     const Anchor& anchor = scenario_->timeline[i].anchor;
     switch (anchor.kind) {
-      case Anchor::Kind::kAt: simulation_.schedule_at(anchor.at, [this, i] { fire(i); }); break;
-      case Anchor::Kind::kEvery: arm_repetition(i, anchor.from); break;
-      case Anchor::Kind::kCheckpoint: break;  // checkpoint_moment
+      case Anchor::Kind::kAt:
+        simulation_.schedule_at(anchor.at, [this, i] { fire(i); });
+        break;
+      case Anchor::Kind::kEvery:
+        arm_repetition(i, anchor.from);
+        break;
+      case Anchor::Kind::kCheckpoint:
+        break;  // checkpoint_moment
     }
   }
 }
@@ -161,12 +165,18 @@ void ScenarioRun::fire(std::size_t entry) {
 bool ScenarioRun::perform(std::size_t index) {
   const TimelineEntry& entry = scenario_->timeline[index];
   switch (entry.action) {
-    case ActionKind::kKill: return kill(entry, false);
-    case ActionKind::kVanish: return kill(entry, true);
-    case ActionKind::kSlow: return slow(index);
-    case ActionKind::kPause: return pause(entry);
-    case ActionKind::kFail: return fail(entry);
-    case ActionKind::kStorage: return trouble_storage(entry);
+    case ActionKind::kKill:
+      return kill(entry, false);
+    case ActionKind::kVanish:
+      return kill(entry, true);
+    case ActionKind::kSlow:
+      return slow(index);
+    case ActionKind::kPause:
+      return pause(entry);
+    case ActionKind::kFail:
+      return fail(entry);
+    case ActionKind::kStorage:
+      return trouble_storage(entry);
     case ActionKind::kRescale:
       if (job_ended_ || ending_) return false;
       rescale(index);
@@ -310,10 +320,9 @@ void ScenarioRun::try_rescale(std::size_t index) {
 
 void ScenarioRun::request_end(analysis::FinishReason reason) {
   if (ending_ || job_ended_) return;
-  const bool ends_by_itself =
-      reason != analysis::FinishReason::kDuration &&
-      std::all_of(ends_.logs.begin(), ends_.logs.end(),
-                  [](const auto& entry) { return entry.second->finite(); });
+  const bool ends_by_itself = reason != analysis::FinishReason::kDuration &&
+                              std::all_of(ends_.logs.begin(), ends_.logs.end(),
+                                          [](const auto& entry) { return entry.second->finite(); });
   if (ends_by_itself) return;
   ending_ = reason;
   if (!scenario_->stop_with_savepoint) {
@@ -370,17 +379,20 @@ RunOutcome ScenarioRun::collect() {
   RunCollector collector(*scenario_, ends_, cluster_.blobs());
   collector.set_reason(ending_.value_or(analysis::FinishReason::kIdle));
   collector.set_finished_by_itself(finished_by_itself_);
-  engine::CompletedCheckpointPtr last = final_savepoint_;
-  if (last == nullptr && ending_ && *ending_ == analysis::FinishReason::kDuration) {
-    // Cut: what counts is what the last completed checkpoint covers.
-    if (engine::CheckpointCoordinator* coordinator =
-            job_manager_->find_scheduler(job_)->coordinator();
-        coordinator != nullptr) {
+  collector.set_last_snapshot(final_savepoint_);
+  const bool cut = ending_ && final_savepoint_ == nullptr && !finished_by_itself_ &&
+                   *ending_ != analysis::FinishReason::kJobFailed &&
+                   *ending_ != analysis::FinishReason::kInterrupted;
+  if (cut) {
+    engine::CompletedCheckpointPtr last;
+    engine::DefaultScheduler* scheduler = job_manager_->find_scheduler(job_);
+    if (engine::CheckpointCoordinator* coordinator = scheduler->coordinator();
+        coordinator != nullptr && scheduler->status() != engine::JobStatus::FINISHED) {
       coordinator->restore_latest_checkpointed_state(
           {}, [&last](engine::CompletedCheckpointPtr latest) { last = std::move(latest); });
     }
+    collector.set_cut(std::move(last));
   }
-  collector.set_last_snapshot(last);
   RunOutcome outcome = collector.collect(recorder_, simulation_, options_);
   for (std::size_t i = 0; i < hit_.size(); ++i) {
     if (!hit_[i] && !scenario_->timeline[i].optional) {

@@ -89,10 +89,10 @@ class ScenarioRun final : private engine::JobListener {
   bool rescaling_ = false;
 
   std::optional<analysis::FinishReason> ending_;
-  bool job_ended_ = false;      // by itself or for good
+  bool job_ended_ = false;  // by itself or for good
   bool finished_by_itself_ = false;
   bool started_ = false;
-  std::string failure_;         // of a FAILED job
+  std::string failure_;  // of a FAILED job
   engine::CompletedCheckpointPtr final_savepoint_;
 };
 
