@@ -99,6 +99,45 @@ TEST(LargeJob, IsCountedExactlyOnceThroughACrashAndARescale) {
   EXPECT_EQ(state, counts);
 }
 
+// A rescale that comes while another one is under way waits for it: both happen, in order.
+TEST(Rescale, OfAJobThatIsBeingRescaledComesAfterwards) {
+  const Scenario scenario = library_scenario(
+      "wordcount", {"timeline=[{at: 10s, slow: {subtask: 'count[1]', factor: 100}, for: 3s}, "
+                    "{at: 12s, rescale: {count: 3}}, {at: 12010ms, rescale: {words: 1}}, "
+                    "{at: 12020ms, rescale: {lines: 1, count: 1}}]",
+                    "expect=[exactly once, progress, rescales == 3, restarts == 0]"});
+  RunOutcome outcome = run(scenario);
+  EXPECT_EQ(not_held(scenario, outcome), "");
+  EXPECT_EQ(outcome.result.finished, analysis::FinishReason::kDuration);
+  ASSERT_EQ(outcome.result.rescales.size(), 3u);
+  const auto& rescales = outcome.result.rescales;
+  EXPECT_EQ(rescales[0].what, "count 2 -> 3, out 2 -> 3");
+  EXPECT_EQ(rescales[1].what, "words 2 -> 1");
+  EXPECT_EQ(rescales[2].what, "lines 2 -> 1, count 3 -> 1, out 3 -> 1");
+  for (const analysis::RescaleRow& rescale : rescales) EXPECT_GE(rescale.savepoint, 0);
+  EXPECT_LT(rescales[0].savepoint, rescales[1].savepoint);
+  EXPECT_LT(rescales[1].savepoint, rescales[2].savepoint);
+}
+
+// Whoever asks for a rescale or for the end while the sources run out gets neither: the job is over.
+TEST(Rescale, OfAJobWhoseSourcesEndMeanwhileIsGivenUp) {
+  for (std::int64_t ms = 8'000; ms <= 12'000; ms += 50) {
+    SCOPED_TRACE(ms);
+    const Scenario scenario = library_scenario(
+        "wordcount",
+        {"job.operators.lines.rate={over: 10s}", "job.operators.lines.then=finish",
+         // 1.10 takes no checkpoint at the end: a last transaction would stay open.
+         "job.operators.out.guarantee=at_least_once", "until=sources_finished",
+         "timeline=[{at: " + std::to_string(ms) + "ms, rescale: {count: 3}, optional: true}]",
+         "expect=[exactly once]"});
+    RunOutcome outcome = run(scenario);
+    EXPECT_EQ(not_held(scenario, outcome), "");
+    EXPECT_EQ(outcome.result.finished, analysis::FinishReason::kSourcesFinished);
+    EXPECT_LT(outcome.result.virtual_time, Duration::seconds(20));
+    if (HasFailure()) return;
+  }
+}
+
 TEST(Interrupted, ARunEndsBetweenTwoEventsAndSaysThatItIsIncomplete) {
   std::atomic<bool> interrupted = false;
   RunOptions options;
