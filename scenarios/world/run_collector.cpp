@@ -78,23 +78,15 @@ std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source
   return lines;
 }
 
-std::optional<analysis::Audit> RunCollector::audit() const {
-  if (snapshot_ == nullptr && !finished_by_itself_) return std::nullopt;
+analysis::Audit RunCollector::audit_against(const LinesOf& lines_of) const {
   analysis::Dataflow dataflow;
   for (const OperatorSpec& op : scenario_->job.operators) {
     dataflow.nodes.push_back({function_of(op), op.inputs});
   }
   analysis::Ledger ledger(dataflow);
   for (const auto& [source, log] : ends_->logs) {
-    const std::map<std::int32_t, std::int64_t> read_to =
-        finished_by_itself_ ? std::map<std::int32_t, std::int64_t>{} : positions(source);
     for (std::int32_t partition = 0; partition < log->partition_count(); ++partition) {
-      std::int64_t left = log->lines_in(partition);
-      if (!finished_by_itself_) {
-        const auto found = read_to.find(partition);
-        left = found == read_to.end() ? 0 : found->second;
-      }
-      log->for_each_line(partition, left,
+      log->for_each_line(partition, lines_of(*log, source, partition),
                          [&](std::string_view line) { ledger.offer(source, line); });
     }
   }
@@ -104,6 +96,41 @@ std::optional<analysis::Audit> RunCollector::audit() const {
     }
   }
   return ledger.audit();
+}
+
+std::optional<analysis::Audit> RunCollector::audit() const {
+  // A record that goes to every subtask has as many effects as there are: the ledger knows of none.
+  const auto& operators = scenario_->job.operators;
+  if (std::any_of(operators.begin(), operators.end(), [](const OperatorSpec& op) {
+        return op.partitioner == engine::PartitionerKind::kBroadcast;
+      })) {
+    return std::nullopt;
+  }
+  if (finished_by_itself_) {
+    return audit_against([](const FileLog& log, std::int32_t, std::int32_t partition) {
+      return log.lines_in(partition);
+    });
+  }
+  if (snapshot_ == nullptr && !cut_) return std::nullopt;
+
+  std::map<std::int32_t, std::map<std::int32_t, std::int64_t>> covered;
+  if (snapshot_ != nullptr) {
+    for (const auto& [source, log] : ends_->logs) covered.emplace(source, positions(source));
+  }
+  analysis::Audit audit =
+      audit_against([&covered](const FileLog&, std::int32_t source, std::int32_t partition) {
+        const auto& lines = covered[source];
+        const auto found = lines.find(partition);
+        return found == lines.end() ? std::int64_t{0} : found->second;
+      });
+  if (cut_) {
+    // Lost is what the last checkpoint covers and nobody has seen. What came after it was read, too,
+    // and a sink that does not wait for checkpoints has written it: once is not too often.
+    audit.duplicated = audit_against([](const FileLog& log, std::int32_t, std::int32_t partition) {
+                         return log.lines_read(partition);
+                       }).duplicated;
+  }
+  return audit;
 }
 
 std::optional<std::int64_t> RunCollector::orphaned_blobs() const {

@@ -179,7 +179,8 @@ bool ScenarioRun::perform(std::size_t index) {
       return trouble_storage(entry);
     case ActionKind::kRescale:
       if (job_ended_ || ending_) return false;
-      rescale(index);
+      waiting_rescales_.push_back(index);
+      start_next_rescale();
       return true;
     case ActionKind::kSavepoint:
       if (job_ended_) return false;
@@ -279,7 +280,10 @@ bool ScenarioRun::trouble_storage(const TimelineEntry& entry) {
   return true;
 }
 
-void ScenarioRun::rescale(std::size_t index) {
+void ScenarioRun::start_next_rescale() {
+  if (rescaling_ || ending_ || waiting_rescales_.empty()) return;
+  const std::size_t index = waiting_rescales_.front();
+  waiting_rescales_.pop_front();
   std::string what;
   for (const TimelineEntry::Rescale& change : scenario_->timeline[index].rescales) {
     const auto op = static_cast<std::size_t>(change.op);
@@ -304,6 +308,10 @@ void ScenarioRun::try_rescale(std::size_t index) {
       [this, index, wanted = std::move(wanted)](base::Result<engine::JobId, std::string> result) {
         if (job_ended_) return;
         if (!result.ok()) {
+          if (job_manager_->status(job_) == engine::JobStatus::FINISHED) {
+            finished_by_itself();  // its sources ended while we asked
+            return;
+          }
           // The job goes on as it was (it restarts, say); the client asks again.
           simulation_.schedule(kClientRetry, [this, index] {
             if (!job_ended_) try_rescale(index);
@@ -313,6 +321,7 @@ void ScenarioRun::try_rescale(std::size_t index) {
         parallelism_ = wanted;
         rescaling_ = false;
         submitted(result.value());
+        start_next_rescale();
       });
 }
 
@@ -343,7 +352,7 @@ void ScenarioRun::try_stop() {
     if (job_ended_) return;
     if (!stopped.ok()) {
       if (job_manager_->status(job_) == engine::JobStatus::FINISHED) {
-        finish();  // its sources ended while we asked
+        finished_by_itself();  // its sources ended while we asked
       } else {
         again();
       }
@@ -361,12 +370,17 @@ void ScenarioRun::on_job_terminated(engine::JobId job, engine::JobStatus status,
     // The old job of a rescale, or the end by savepoint, whose own callbacks go on from here; a
     // job whose sources have ended is finished by itself.
     if (rescaling_ || ending_) return;
-    finished_by_itself_ = true;
-    ending_ = analysis::FinishReason::kSourcesFinished;
-  } else {
-    failure_ = cause;
-    ending_ = analysis::FinishReason::kJobFailed;
+    finished_by_itself();
+    return;
   }
+  failure_ = cause;
+  ending_ = analysis::FinishReason::kJobFailed;
+  finish();
+}
+
+void ScenarioRun::finished_by_itself() {
+  finished_by_itself_ = true;
+  ending_ = analysis::FinishReason::kSourcesFinished;
   finish();
 }
 
@@ -379,17 +393,20 @@ RunOutcome ScenarioRun::collect() {
   RunCollector collector(*scenario_, ends_, cluster_.blobs());
   collector.set_reason(ending_.value_or(analysis::FinishReason::kIdle));
   collector.set_finished_by_itself(finished_by_itself_);
-  engine::CompletedCheckpointPtr last = final_savepoint_;
-  if (last == nullptr && ending_ && *ending_ == analysis::FinishReason::kDuration) {
-    // Cut: what counts is what the last completed checkpoint covers.
-    if (engine::CheckpointCoordinator* coordinator =
-            job_manager_->find_scheduler(job_)->coordinator();
-        coordinator != nullptr) {
+  collector.set_last_snapshot(final_savepoint_);
+  const bool cut = ending_ && final_savepoint_ == nullptr && !finished_by_itself_ &&
+                   *ending_ != analysis::FinishReason::kJobFailed &&
+                   *ending_ != analysis::FinishReason::kInterrupted;
+  if (cut) {
+    engine::CompletedCheckpointPtr last;
+    engine::DefaultScheduler* scheduler = job_manager_->find_scheduler(job_);
+    if (engine::CheckpointCoordinator* coordinator = scheduler->coordinator();
+        coordinator != nullptr && scheduler->status() != engine::JobStatus::FINISHED) {
       coordinator->restore_latest_checkpointed_state(
           {}, [&last](engine::CompletedCheckpointPtr latest) { last = std::move(latest); });
     }
+    collector.set_cut(std::move(last));
   }
-  collector.set_last_snapshot(last);
   RunOutcome outcome = collector.collect(recorder_, simulation_, options_);
   for (std::size_t i = 0; i < hit_.size(); ++i) {
     if (!hit_[i] && !scenario_->timeline[i].optional) {

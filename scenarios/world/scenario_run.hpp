@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -62,7 +63,8 @@ class ScenarioRun final : private engine::JobListener {
   bool pause(const TimelineEntry& entry);
   bool fail(const TimelineEntry& entry);
   bool trouble_storage(const TimelineEntry& entry);
-  void rescale(std::size_t entry);
+  // One after the other: each needs the job that the one before has submitted.
+  void start_next_rescale();
   void try_rescale(std::size_t entry);
   void apply_slow_downs();
   // For how long an entry lasts; `back` undoes it.
@@ -71,6 +73,7 @@ class ScenarioRun final : private engine::JobListener {
   // The end
   void request_end(analysis::FinishReason reason);
   void try_stop();
+  void finished_by_itself();
   void finish();
 
   const Scenario* scenario_;
@@ -87,6 +90,7 @@ class ScenarioRun final : private engine::JobListener {
   std::vector<bool> hit_;                  // by timeline entry
   std::vector<ActiveSlowDown> slow_downs_;
   bool rescaling_ = false;
+  std::deque<std::size_t> waiting_rescales_;  // timeline entries
 
   std::optional<analysis::FinishReason> ending_;
   bool job_ended_ = false;  // by itself or for good
