@@ -272,7 +272,8 @@ TEST(RescaleBySavepoint, SubmitsAnewWithTheSavepointsState) {
   Cluster cluster(3);
   const JobId job = cluster.submit(Cluster::job(2, 2, PartitionerKind::kHash));
   std::optional<JobId> next;
-  rescale_by_savepoint(*cluster.manager, job, {{"sink", 3}}, "", [&next](auto result) {
+  const base::Lifeline client;
+  rescale_by_savepoint(*cluster.manager, job, {{"sink", 3}}, "", client, [&next](auto result) {
     if (result.ok()) next = result.value();
   });
   auto savepoint = std::make_shared<CompletedCheckpoint>(*checkpoint(9));
@@ -306,7 +307,8 @@ TEST(RescaleBySavepoint, AMistakeDoesNotCostTheRunningJob) {
   Cluster cluster(2);
   const JobId job = cluster.submit(Cluster::job(2, 2, PartitionerKind::kHash));
   std::string error;
-  rescale_by_savepoint(*cluster.manager, job, {{"sinks", 3}}, "", [&error](auto result) {
+  const base::Lifeline client;
+  rescale_by_savepoint(*cluster.manager, job, {{"sinks", 3}}, "", client, [&error](auto result) {
     if (!result.ok()) error = result.error();
   });
   EXPECT_NE(error.find("no operator 'sinks'"), std::string::npos);
