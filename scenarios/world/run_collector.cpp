@@ -26,16 +26,30 @@ engine::OperatorId operator_id(const OperatorSpec& op) {
 
 analysis::Dataflow::Function function_of(const OperatorSpec& op) {
   switch (op.kind) {
-    case OperatorKind::kSource: return analysis::Dataflow::Function::kSource;
+    case OperatorKind::kSource:
+      return analysis::Dataflow::Function::kSource;
     case OperatorKind::kFlatMap:
     case OperatorKind::kMap:
       return op.function == OperatorFunction::kTokenize ? analysis::Dataflow::Function::kTokenize
                                                         : analysis::Dataflow::Function::kIdentity;
-    case OperatorKind::kKeyed: return analysis::Dataflow::Function::kCount;
-    case OperatorKind::kSink: return analysis::Dataflow::Function::kSink;
+    case OperatorKind::kKeyed:
+      return analysis::Dataflow::Function::kCount;
+    case OperatorKind::kSink:
+      return analysis::Dataflow::Function::kSink;
   }
   TAILRACE_ASSERT_MSG(false, "an operator of an unknown kind");
   return {};
+}
+
+bool is_ever_rescaled(const Scenario& scenario, std::int32_t op) {
+  const auto changes_it = [&](const TimelineEntry::Rescale& change) {
+    return change.op == op &&
+           change.parallelism != scenario.job.operators[static_cast<std::size_t>(op)].parallelism;
+  };
+  return std::any_of(scenario.timeline.begin(), scenario.timeline.end(),
+                     [&](const TimelineEntry& entry) {
+                       return std::any_of(entry.rescales.begin(), entry.rescales.end(), changes_it);
+                     });
 }
 
 }  // namespace
@@ -67,9 +81,7 @@ std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source
          backend.get_list_state<engine::Bytes>(engine::kLineSourceState).get()) {
       const engine::PartitionPosition position = engine::decode_position(element);
       const bool first =
-          lines
-              .emplace(position.partition,
-                       log.lines_before(position.partition, position.position))
+          lines.emplace(position.partition, log.lines_before(position.partition, position.position))
               .second;
       TAILRACE_ASSERT_MSG(first, "a partition of a source has two owners");
     }
@@ -80,8 +92,15 @@ std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source
 std::optional<analysis::Audit> RunCollector::audit() const {
   if (snapshot_ == nullptr && !finished_by_itself_) return std::nullopt;
   analysis::Dataflow dataflow;
-  for (const OperatorSpec& op : scenario_->job.operators) {
-    dataflow.nodes.push_back({function_of(op), op.inputs});
+  for (std::size_t i = 0; i < scenario_->job.operators.size(); ++i) {
+    const OperatorSpec& op = scenario_->job.operators[i];
+    std::int32_t copies = 1;
+    if (op.partitioner == engine::PartitionerKind::kBroadcast && !op.inputs.empty()) {
+      copies = op.parallelism;
+      // How many copies a record had depends on when it was sent: nobody outside the job knows.
+      if (is_ever_rescaled(*scenario_, static_cast<std::int32_t>(i))) return std::nullopt;
+    }
+    dataflow.nodes.push_back({function_of(op), op.inputs, copies});
   }
   analysis::Ledger ledger(dataflow);
   for (const auto& [source, log] : ends_->logs) {
