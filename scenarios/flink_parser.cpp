@@ -227,7 +227,7 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
      set<&O::segment_bytes>},
     {{"taskmanager.network.memory.buffers-per-channel"},
      F::kInt,
-     0,
+     1,  // Flink 1.10 NetworkBufferPool.numberOfSegmentsToRequest
      100'000,
      set<&O::buffers_per_channel>},
     {{"taskmanager.network.memory.floating-buffers-per-gate"},

@@ -22,7 +22,7 @@ enum class CheckpointingMode : std::uint8_t { EXACTLY_ONCE, AT_LEAST_ONCE };
 // Settings of a job that its tasks need; from the keys of section `flink`.
 struct TaskConfig {
   Generation generation = Generation::kFlink110;
-  bool checkpointing_enabled = false;
+  bool checkpointing_enabled = false;  // periodic checkpoints; without, only those asked for
   CheckpointingMode mode = CheckpointingMode::EXACTLY_ONCE;
   base::Duration buffer_timeout = base::Duration::millis(100);  // 0: every record; -1 ns: never
   std::int64_t alignment_max_bytes = -1;  // task.checkpoint.alignment.max-size; -1: no limit

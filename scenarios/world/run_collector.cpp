@@ -41,6 +41,17 @@ analysis::Dataflow::Function function_of(const OperatorSpec& op) {
   return {};
 }
 
+bool is_ever_rescaled(const Scenario& scenario, std::int32_t op) {
+  const auto changes_it = [&](const TimelineEntry::Rescale& change) {
+    return change.op == op &&
+           change.parallelism != scenario.job.operators[static_cast<std::size_t>(op)].parallelism;
+  };
+  return std::any_of(scenario.timeline.begin(), scenario.timeline.end(),
+                     [&](const TimelineEntry& entry) {
+                       return std::any_of(entry.rescales.begin(), entry.rescales.end(), changes_it);
+                     });
+}
+
 }  // namespace
 
 engine::Blob RunCollector::read(const engine::StreamStateHandle& handle) const {
@@ -80,8 +91,15 @@ std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source
 
 analysis::Audit RunCollector::audit_against(const LinesOf& lines_of) const {
   analysis::Dataflow dataflow;
-  for (const OperatorSpec& op : scenario_->job.operators) {
-    dataflow.nodes.push_back({function_of(op), op.inputs});
+  for (std::size_t i = 0; i < scenario_->job.operators.size(); ++i) {
+    const OperatorSpec& op = scenario_->job.operators[i];
+    std::int32_t copies = 1;
+    if (op.partitioner == engine::PartitionerKind::kBroadcast && !op.inputs.empty()) {
+      copies = op.parallelism;
+      // How many copies a record had depends on when it was sent: nobody outside the job knows.
+      if (is_ever_rescaled(*scenario_, static_cast<std::int32_t>(i))) return std::nullopt;
+    }
+    dataflow.nodes.push_back({function_of(op), op.inputs, copies});
   }
   analysis::Ledger ledger(dataflow);
   for (const auto& [source, log] : ends_->logs) {

@@ -18,6 +18,8 @@ namespace {
 // A person or a script that stops or rescales a job which cannot be stopped just now (it restarts,
 // a checkpoint fails) tries again after so long.
 constexpr Duration kClientRetry = Duration::seconds(1);
+// Then the client gives up on a job that it cannot stop, and the run ends as it stands.
+constexpr Duration kClientPatience = Duration::seconds(3600);
 // Runs that wait for something that never happens end here.
 constexpr Duration kLongestRun = Duration::seconds(24 * 3600);
 // How often somebody who watches is told, in virtual time.
@@ -55,6 +57,7 @@ void ScenarioRun::start() {
       [this](CheckpointMoment moment, engine::CheckpointId id, std::int32_t acknowledged) {
         checkpoint_moment(moment, id, acknowledged);
       });
+  recorder_.set_running_listener([this](engine::JobId running) { on_running(running); });
   recorder_.set_replay_counter([this] {
     std::int64_t lines = 0;
     for (const auto& [op, log] : ends_.logs) lines += log->lines_replayed();
@@ -180,8 +183,8 @@ bool ScenarioRun::perform(std::size_t index) {
     case ActionKind::kRescale:
       if (job_ended_ || ending_) return false;
       waiting_rescales_.push_back(index);
-      start_next_rescale();
-      return true;
+      next_rescale();
+      return false;  // a hit when it begins
     case ActionKind::kSavepoint:
       if (job_ended_) return false;
       job_manager_->trigger_savepoint(job_, {}, [](const engine::StopResult&) {});
@@ -280,10 +283,12 @@ bool ScenarioRun::trouble_storage(const TimelineEntry& entry) {
   return true;
 }
 
-void ScenarioRun::start_next_rescale() {
-  if (rescaling_ || ending_ || waiting_rescales_.empty()) return;
+// One at a time: a job that is on its way out has nothing left to rescale.
+void ScenarioRun::next_rescale() {
+  if (rescaling_ || ending_ || job_ended_ || waiting_rescales_.empty()) return;
   const std::size_t index = waiting_rescales_.front();
   waiting_rescales_.pop_front();
+  hit_[index] = true;
   std::string what;
   for (const TimelineEntry::Rescale& change : scenario_->timeline[index].rescales) {
     const auto op = static_cast<std::size_t>(change.op);
@@ -292,11 +297,43 @@ void ScenarioRun::start_next_rescale() {
             std::to_string(change.parallelism);
   }
   recorder_.rescale_requested(std::move(what), cluster_.records_in_flight());
-  rescaling_ = true;
-  try_rescale(index);
+  rescaling_ = index;
+  ask();
 }
 
-void ScenarioRun::try_rescale(std::size_t index) {
+// --- the client ------------------------------------------------------------------------------------
+
+// Asks the job manager for what the client wants now: a rescale under way comes before the end.
+void ScenarioRun::ask() {
+  if (job_ended_) return;
+  request_ = std::make_unique<base::Lifeline>();
+  if (rescaling_) {
+    ask_to_rescale(*rescaling_);
+  } else {
+    ask_to_stop();
+  }
+}
+
+void ScenarioRun::ask_again_later() {
+  request_.reset();
+  simulation_.schedule(kClientRetry, [this] { ask(); });
+}
+
+void ScenarioRun::refused() {
+  if (job_manager_->status(job_) == engine::JobStatus::FINISHED) {
+    finish_by_itself();  // its sources ended while we asked
+  } else {
+    ask_again_later();  // it goes on as it was
+  }
+}
+
+// Flink 1.10 leaves a stop with savepoint unanswered if a task fails between the savepoint and the
+// end of the tasks: the job restarts from the savepoint and goes on. The client sees that it runs.
+void ScenarioRun::on_running(engine::JobId job) {
+  if (job == job_ && request_ != nullptr) ask_again_later();
+}
+
+void ScenarioRun::ask_to_rescale(std::size_t index) {
   std::vector<std::int32_t> wanted =
       rescaled_parallelism(parallelism_, scenario_->timeline[index].rescales);
   engine::Parallelisms changes;
@@ -304,25 +341,36 @@ void ScenarioRun::try_rescale(std::size_t index) {
     changes.emplace(scenario_->job.operators[i].id, wanted[i]);
   }
   engine::rescale_by_savepoint(
-      *job_manager_, job_, changes, {},
-      [this, index, wanted = std::move(wanted)](base::Result<engine::JobId, std::string> result) {
+      *job_manager_, job_, changes, {}, *request_,
+      [this, wanted = std::move(wanted)](base::Result<engine::JobId, std::string> result) {
         if (job_ended_) return;
         if (!result.ok()) {
-          if (job_manager_->status(job_) == engine::JobStatus::FINISHED) {
-            finished_by_itself();  // its sources ended while we asked
-            return;
-          }
-          // The job goes on as it was (it restarts, say); the client asks again.
-          simulation_.schedule(kClientRetry, [this, index] {
-            if (!job_ended_) try_rescale(index);
-          });
+          refused();
           return;
         }
+        request_.reset();
         parallelism_ = wanted;
-        rescaling_ = false;
+        rescaling_.reset();
         submitted(result.value());
-        start_next_rescale();
+        if (ending_) {
+          ask();
+        } else {
+          next_rescale();
+        }
       });
+}
+
+void ScenarioRun::ask_to_stop() {
+  job_manager_->stop_with_savepoint(job_, {}, false,
+                                    request_->bind([this](engine::StopResult stopped) {
+                                      if (job_ended_) return;
+                                      if (stopped.ok()) {
+                                        final_savepoint_ = stopped.value();
+                                        finish();
+                                      } else {
+                                        refused();
+                                      }
+                                    }));
 }
 
 // --- the end ---------------------------------------------------------------------------------------
@@ -338,29 +386,10 @@ void ScenarioRun::request_end(analysis::FinishReason reason) {
     finish();
     return;
   }
-  try_stop();
-}
-
-void ScenarioRun::try_stop() {
-  if (job_ended_) return;
-  const auto again = [this] { simulation_.schedule(kClientRetry, [this] { try_stop(); }); };
-  if (rescaling_) {
-    again();
-    return;
-  }
-  job_manager_->stop_with_savepoint(job_, {}, false, [this, again](engine::StopResult stopped) {
-    if (job_ended_) return;
-    if (!stopped.ok()) {
-      if (job_manager_->status(job_) == engine::JobStatus::FINISHED) {
-        finished_by_itself();  // its sources ended while we asked
-      } else {
-        again();
-      }
-      return;
-    }
-    final_savepoint_ = stopped.value();
-    finish();
+  simulation_.schedule(kClientPatience, [this] {
+    if (!job_ended_) finish();
   });
+  if (!rescaling_) ask();
 }
 
 void ScenarioRun::on_job_terminated(engine::JobId job, engine::JobStatus status,
@@ -370,7 +399,7 @@ void ScenarioRun::on_job_terminated(engine::JobId job, engine::JobStatus status,
     // The old job of a rescale, or the end by savepoint, whose own callbacks go on from here; a
     // job whose sources have ended is finished by itself.
     if (rescaling_ || ending_) return;
-    finished_by_itself();
+    finish_by_itself();
     return;
   }
   failure_ = cause;
@@ -378,7 +407,7 @@ void ScenarioRun::on_job_terminated(engine::JobId job, engine::JobStatus status,
   finish();
 }
 
-void ScenarioRun::finished_by_itself() {
+void ScenarioRun::finish_by_itself() {
   finished_by_itself_ = true;
   ending_ = analysis::FinishReason::kSourcesFinished;
   finish();
