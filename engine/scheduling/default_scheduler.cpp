@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <utility>
 
 #include "engine/observer.hpp"
@@ -14,6 +15,12 @@ namespace {
 bool is_globally_terminal(JobStatus status) {
   return status == JobStatus::FINISHED || status == JobStatus::CANCELED ||
          status == JobStatus::FAILED;
+}
+
+// Each job has a directory of its own: two of them may have checkpoints of the same number.
+TaskConfig with_own_directory(TaskConfig tasks, JobId job) {
+  tasks.checkpoint_directory += "/job-" + std::to_string(job.value);
+  return tasks;
 }
 
 }  // namespace
@@ -30,7 +37,8 @@ DefaultScheduler::DefaultScheduler(JobId job, std::shared_ptr<const JobGraph> gr
       owner_(owner),
       checkpointing_factory_(checkpointing),
       slots_(pool),
-      graph_(job, graph, submission_.tasks, ports, cluster.ask_timeout, attempt_ids, *this),
+      graph_(job, graph, with_own_directory(submission_.tasks, job), ports, cluster.ask_timeout,
+             attempt_ids, *this),
       failover_strategy_(*graph),
       restart_strategy_(make_restart_strategy(
           submission_.restart, submission_.tasks.checkpointing_enabled, *ports.clock)) {
@@ -41,7 +49,7 @@ DefaultScheduler::DefaultScheduler(JobId job, std::shared_ptr<const JobGraph> gr
   context.job = job_;
   context.ports = ports_;
   context.config = submission_.checkpoints;
-  context.tasks = submission_.tasks;
+  context.tasks = with_own_directory(submission_.tasks, job_);
   context.fail_job = this;
   for (const ExecutionVertexId id : graph_.all_vertices()) {
     ExecutionVertex& vertex = graph_.vertex(id);

@@ -157,8 +157,9 @@ void ProcessPorts::put(std::string path, std::vector<std::byte> bytes,
     }
     world_.store->put(
         size, owner(),
-        [contents = world_.blobs, request = std::move(request)](sim::StorageStatus status) {
-          const bool stored = status == sim::StorageStatus::kOk;
+        [contents = world_.blobs, removed = world_.removed,
+         request = std::move(request)](sim::StorageStatus status) {
+          const bool stored = status == sim::StorageStatus::kOk && !removed->cover(request->path);
           if (stored) (*contents)[request->path] = request->blob;
           request->done(stored ? engine::PutStatus::kStored : engine::PutStatus::kFailed);
         });
@@ -177,14 +178,34 @@ void ProcessPorts::after_extra_latency(base::Callback request) {
 void ProcessPorts::get(const std::string& path, base::InplaceFunction<void(engine::Blob)> done) {
   if (!alive_) return;
   const auto found = world_.blobs->find(path);
-  const engine::Blob blob = found == world_.blobs->end() ? nullptr : found->second;
+  fetch(found == world_.blobs->end() ? nullptr : found->second, std::move(done));
+}
+
+void ProcessPorts::get_range(const std::string& path, std::int64_t offset, std::int64_t length,
+                             base::InplaceFunction<void(engine::Blob)> done) {
+  if (!alive_) return;
+  TAILRACE_ASSERT(offset >= 0 && length >= 1);
+  const auto found = world_.blobs->find(path);
+  engine::Blob part;
+  if (found != world_.blobs->end()) {
+    const std::vector<std::byte>& whole = *found->second;
+    const auto size = static_cast<std::int64_t>(whole.size());
+    if (offset <= size && length <= size - offset) {
+      part = std::make_shared<const std::vector<std::byte>>(whole.begin() + offset,
+                                                            whole.begin() + offset + length);
+    }
+  }
+  fetch(std::move(part), std::move(done));
+}
+
+void ProcessPorts::fetch(engine::Blob blob, base::InplaceFunction<void(engine::Blob)> done) {
   const std::int64_t size = blob == nullptr ? 0 : static_cast<std::int64_t>(blob->size());
   struct Request {
     engine::Blob blob;
     base::InplaceFunction<void(engine::Blob)> done;
   };
   auto request = std::make_unique<Request>();
-  request->blob = blob;
+  request->blob = std::move(blob);
   request->done = std::move(done);
   after_extra_latency([this, size, request = std::move(request)]() mutable {
     world_.store->get(size, owner(), [request = std::move(request)](sim::StorageStatus status) {
@@ -193,9 +214,20 @@ void ProcessPorts::get(const std::string& path, base::InplaceFunction<void(engin
   });
 }
 
-// Takes effect at once: nobody waits for a deletion, and nobody may read what is deleted.
+// Takes effect at once: nobody waits for a deletion, and nobody may read what is deleted. The dead
+// delete nothing.
 void ProcessPorts::remove(const std::string& path) {
-  world_.blobs->erase(path);
+  if (alive_) world_.blobs->erase(path);
+}
+
+void ProcessPorts::remove_directory(const std::string& path) {
+  if (!alive_) return;
+  const std::string below = path + '/';
+  const auto first = world_.blobs->lower_bound(below);
+  auto last = first;
+  while (last != world_.blobs->end() && last->first.starts_with(below)) ++last;
+  world_.blobs->erase(first, last);
+  world_.removed->add(path);
 }
 
 std::int64_t ProcessPorts::uniform(std::string_view stream, std::int64_t low, std::int64_t high) {

@@ -69,10 +69,11 @@ std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source
   if (state == snapshot_->operator_states.end()) return lines;
   const FileLog& log = *ends_->logs.at(source);
   for (const auto& [subtask, part] : state->second.subtasks) {
-    std::vector<engine::Blob> streams;
+    std::vector<engine::FetchedStream> streams;
     for (const engine::OperatorStateHandle& handle : part.managed_operator) {
-      streams.push_back(read(*handle.delegate));
-      TAILRACE_ASSERT_MSG(streams.back() != nullptr, "a state file of the last snapshot is gone");
+      engine::Blob stream = read(*handle.delegate);
+      TAILRACE_ASSERT_MSG(stream != nullptr, "a state file of the last snapshot is gone");
+      streams.emplace_back(std::move(stream));
     }
     engine::OperatorStateBackend backend;
     const auto restored = backend.restore(part.managed_operator, streams);

@@ -46,6 +46,7 @@ SimulatedCluster::SimulatedCluster(const Scenario& scenario, sim::Simulation& si
   shared_.random = &random_;
   shared_.costs = &costs_;
   shared_.blobs = &blobs_;
+  shared_.removed = &removed_;
   shared_.trouble = &trouble_;
   shared_.rpc_latency = scenario.cluster.rpc_latency;
   shared_.processes = &processes_;
