@@ -275,10 +275,12 @@ class TwoOptions final : public BackendRestorerProcedure::Options {
  public:
   explicit TwoOptions(std::vector<std::string> paths) : paths_(std::move(paths)) {}
   [[nodiscard]] std::size_t count() const override { return paths_.size(); }
-  [[nodiscard]] std::vector<StreamStateHandlePtr> streams(std::size_t option) const override {
-    return {std::make_shared<const StreamStateHandle>(FileStateHandle{paths_[option], 1})};
+  [[nodiscard]] std::vector<BackendRestorerProcedure::StreamToFetch> streams(
+      std::size_t option) const override {
+    return {{std::make_shared<const StreamStateHandle>(FileStateHandle{paths_[option], 1}), {}}};
   }
-  base::Result<Work, std::string> create(std::size_t option, const std::vector<Blob>&) override {
+  base::Result<Work, std::string> create(std::size_t option,
+                                         const std::vector<FetchedStream>&) override {
     created = static_cast<int>(option);
     return Work{.kind = WorkKind::kRestore};
   }
