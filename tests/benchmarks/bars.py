@@ -81,6 +81,10 @@ def judge(bar, medians):
     if bar["measure"].startswith("counter:"):
         value = ours[bar["measure"].split(":", 1)[1]]
         return value, None, value, None if bar["bar"] is None else value <= bar["bar"]
+    if bar["measure"] == "turns":
+        value = ours["ratio"]
+        held = None if bar["bar"] is None else value >= bar["bar"]
+        return ours["ours"], ours["reference"], value, held
     reference = None if bar["reference"] == "-" else medians[bar["reference"]]["rate"]
     if reference is None:
         value = None

@@ -27,7 +27,8 @@ for name, values in rates.items():
         continue
     for value in values:
         rows.append({{"name": name, "run_name": name, "run_type": "iteration",
-                     "items_per_second": value, "cpu_time": 1.0, "bytes": 38.5}})
+                     "items_per_second": value, "cpu_time": 1.0, "bytes": 38.5,
+                     "ours": 9e6, "reference": 6e6, "ratio": value / 2e6}})
     rows.append({{"name": name + "_mean", "run_name": name, "run_type": "aggregate",
                  "items_per_second": 1.0}})
 if os.environ.get("FAKE") == "error":
@@ -40,6 +41,7 @@ TABLE = """# name ours reference measure nominal bar
 ratio\ta/ours\ta/reference\trate\t-\t1.3
 scaled\tb/ours\tb/reference\tabsolute\t500000\t2000000
 count\tb/ours\t-\tcounter:bytes\t-\t40
+turns\ta/ours\t-\tturns\t-\t1.4
 shown\tc/ours\t-\trate\t-\t-
 """
 
@@ -69,25 +71,26 @@ class Bars(unittest.TestCase):
             ["ratio", "3.00", "M", "2.00", "M", "1.50", "1.30", "ok"],
             ["scaled", "4.00", "M", "1.00", "M", "2.00", "M", "2.00", "M", "ok"],
             ["count", "38.50", "-", "38.50", "40.00", "ok"],
+            ["turns", "9.00", "M", "6.00", "M", "1.50", "1.40", "ok"],
             ["shown", "7.00", "M", "-", "-", "-", "-"],
         ])
 
     def test_a_bar_that_is_short_makes_status_1(self):
         for short in (TABLE.replace("1.3", "1.6"), TABLE.replace("2000000", "2000001"),
-                      TABLE.replace("40", "38")):
+                      TABLE.replace("40", "38"), TABLE.replace("1.4", "1.6")):
             done = self.bars(table=short)
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
             self.assertEqual(done.stdout.count(" short"), 1)
-            self.assertEqual(done.stdout.count(" ok"), 2)
+            self.assertEqual(done.stdout.count(" ok"), 3)
 
     def test_json_says_the_same(self):
         done = self.bars("--json", table=TABLE.replace("1.3", "1.6"))
         self.assertEqual(done.returncode, 1, done.stderr)
         rows = json.loads(done.stdout)
-        self.assertEqual([row["name"] for row in rows], ["ratio", "scaled", "count", "shown"])
+        self.assertEqual([row["name"] for row in rows], ["ratio", "scaled", "count", "turns", "shown"])
         self.assertEqual(rows[0], {"name": "ratio", "ours": 3e6, "reference": 2e6, "value": 1.5,
                                    "bar": 1.6, "held": False})
-        self.assertEqual([row["held"] for row in rows], [False, True, True, None])
+        self.assertEqual([row["held"] for row in rows], [False, True, True, True, None])
 
     def test_names_choose_bars(self):
         done = self.bars("scal", "coun")
@@ -117,7 +120,7 @@ class Bars(unittest.TestCase):
         rows = bars.read_bars(HERE / "bars.tsv")
         self.assertEqual(len({row["name"] for row in rows}), len(rows))
         for row in rows:
-            self.assertRegex(row["measure"], "^(rate|absolute|counter:[a-z_]+)$")
+            self.assertRegex(row["measure"], "^(rate|absolute|turns|counter:[a-z_]+)$")
             self.assertEqual(row["measure"] == "absolute", row["nominal"] != "-")
 
 
