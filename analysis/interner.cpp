@@ -1,6 +1,7 @@
 #include "analysis/interner.hpp"
 
 #include <limits>
+#include <utility>
 
 #include "sim/base/assert.hpp"
 #include "sim/base/hash.hpp"
@@ -15,29 +16,30 @@ std::string_view Interner::text(std::uint32_t id) const {
 
 std::uint32_t Interner::id(std::string_view text) {
   if (2 * (ends_.size() + 1) > slots_.size()) grow();
-  const std::uint64_t hash = base::hash_bytes(text);
+  const auto hash = static_cast<std::uint32_t>(base::hash_bytes(text) >> 32);
   const std::size_t mask = slots_.size() - 1;
-  for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
-    if (slots_[slot] == 0) {
+  for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
+    Slot& slot = slots_[at];
+    if (slot.id_plus_one == 0) {
       TAILRACE_ASSERT(size() < std::numeric_limits<std::uint32_t>::max() - 1);
       bytes_ += text;
       ends_.push_back(bytes_.size());
-      hashes_.push_back(hash);
-      slots_[slot] = size();
+      slot = {hash, size()};
       return size() - 1;
     }
-    const std::uint32_t candidate = slots_[slot] - 1;
-    if (hashes_[candidate] == hash && this->text(candidate) == text) return candidate;
+    if (slot.hash == hash && this->text(slot.id_plus_one - 1) == text) return slot.id_plus_one - 1;
   }
 }
 
 void Interner::grow() {
-  const std::size_t capacity = slots_.empty() ? 64 : 2 * slots_.size();
-  slots_.assign(capacity, 0);
-  for (std::uint32_t id = 0; id < size(); ++id) {
-    std::size_t slot = hashes_[id] & (capacity - 1);
-    while (slots_[slot] != 0) slot = (slot + 1) & (capacity - 1);
-    slots_[slot] = id + 1;
+  const std::vector<Slot> old = std::exchange(slots_, {});
+  slots_.resize(old.empty() ? 64 : 2 * old.size());
+  const std::size_t mask = slots_.size() - 1;
+  for (const Slot& slot : old) {
+    if (slot.id_plus_one == 0) continue;
+    std::size_t at = slot.hash & mask;
+    while (slots_[at].id_plus_one != 0) at = (at + 1) & mask;
+    slots_[at] = slot;
   }
 }
 

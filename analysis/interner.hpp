@@ -20,10 +20,15 @@ class Interner {
  private:
   void grow();
 
-  std::string bytes_;                  // all texts, one after the other
-  std::vector<std::uint64_t> ends_;    // by id: where its bytes end
-  std::vector<std::uint64_t> hashes_;  // by id
-  std::vector<std::uint32_t> slots_;   // id + 1; 0: free. The size is a power of two.
+  // Id + 1 and half a hash, so that a text is compared only with its likely equal.
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::uint32_t id_plus_one = 0;  // 0: free
+  };
+
+  std::string bytes_;                // all texts, one after the other
+  std::vector<std::uint64_t> ends_;  // by id: where its bytes end
+  std::vector<Slot> slots_;          // the size is a power of two
 };
 
 }  // namespace tailrace::analysis

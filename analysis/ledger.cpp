@@ -31,6 +31,7 @@ Ledger::Ledger(const Dataflow& dataflow)
       counters_(dataflow.nodes.size()) {
   for (std::size_t node = 0; node < dataflow.nodes.size(); ++node) {
     functions_.push_back(dataflow.nodes[node].function);
+    copies_.push_back(dataflow.nodes[node].copies);
     for (const std::int32_t input : dataflow.nodes[node].inputs) {
       TAILRACE_ASSERT(input >= 0 && index(input) < dataflow.nodes.size());
       outputs_[index(input)].push_back(static_cast<std::int32_t>(node));
@@ -45,7 +46,11 @@ void Ledger::offer(std::int32_t source, std::string_view line) {
 }
 
 void Ledger::forward(std::int32_t node, std::string_view text, std::int64_t number) {
-  for (const std::int32_t output : outputs_[index(node)]) process(output, text, number);
+  for (const std::int32_t output : outputs_[index(node)]) {
+    for (std::int32_t copy = 0; copy < copies_[index(output)]; ++copy) {
+      process(output, text, number);
+    }
+  }
 }
 
 void Ledger::process(std::int32_t node, std::string_view text, std::int64_t number) {

@@ -22,12 +22,13 @@
 namespace tailrace::analysis {
 
 // The data flow as the ledger understands it. Parallelism and partitioning are none of its business:
-// they must not change what comes out.
+// they must not change what comes out, except that a broadcast copies every record.
 struct Dataflow {
   enum class Function : std::uint8_t { kSource, kIdentity, kTokenize, kCount, kSink };
   struct Node {
     Function function = Function::kIdentity;
     std::vector<std::int32_t> inputs;  // indices of nodes; none for sources
+    std::int32_t copies = 1;           // of each record that it is given, over all its subtasks
   };
   std::vector<Node> nodes;
 };
@@ -75,6 +76,7 @@ class Ledger {
   Account& account(std::int32_t sink, std::string_view text);
 
   std::vector<Dataflow::Function> functions_;
+  std::vector<std::int32_t> copies_;                // by node
   std::vector<std::vector<std::int32_t>> outputs_;  // by node
   std::vector<SinkBook> sinks_;                     // by node; empty for all others
   std::vector<Counter> counters_;                   // by node; empty for all others

@@ -137,8 +137,15 @@ class BlobStore {
                    base::InplaceFunction<void(PutStatus)> done) = 0;
   // Null if there is no such blob or the store fails.
   virtual void get(const std::string& path, base::InplaceFunction<void(Blob)> done) = 0;
+  // The bytes [offset, offset + length) of a blob; only they take time on the way. Null also if the
+  // blob ends before. Requires: offset >= 0, length >= 1.
+  virtual void get_range(const std::string& path, std::int64_t offset, std::int64_t length,
+                         base::InplaceFunction<void(Blob)> done) = 0;
   // Fire and forget; removing what does not exist is no error.
   virtual void remove(const std::string& path) = 0;
+  // Removes every blob below a directory, for good: what is on its way there, or is put there later,
+  // fails and is not kept.
+  virtual void remove_directory(const std::string& path) = 0;
 
  protected:
   ~BlobStore() = default;

@@ -227,7 +227,7 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
      set<&O::segment_bytes>},
     {{"taskmanager.network.memory.buffers-per-channel"},
      F::kInt,
-     0,
+     1,  // Flink 1.10 NetworkBufferPool.numberOfSegmentsToRequest
      100'000,
      set<&O::buffers_per_channel>},
     {{"taskmanager.network.memory.floating-buffers-per-gate"},
@@ -262,14 +262,6 @@ const OptionSpec* find_option(std::string_view key) {
     }
   }
   return nullptr;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
 }
 
 // The range of whole numbers, as a message says it.
@@ -350,13 +342,13 @@ Parsed<FlinkValue> parse_value(std::string_view text, const OptionSpec& option) 
       return value;
     }
     case F::kBoolean: {
-      const Parsed<bool> boolean = parse_boolean(lower(text));
+      const Parsed<bool> boolean = parse_boolean(ascii_lower(text));
       if (!boolean.ok()) return base::Failure<std::string>{boolean.error()};
       value.number = boolean.value() ? 1 : 0;
       return value;
     }
     case F::kWord:
-      value.word = lower(text);
+      value.word = ascii_lower(text);
       return value;
   }
   return value;

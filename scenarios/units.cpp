@@ -206,15 +206,15 @@ Parsed<base::Duration> as_duration(const Parsed<std::int64_t>& ns, const Kind& k
   return base::Duration::nanos(ns.value());
 }
 
-std::string lower(std::string_view text) {
+}  // namespace
+
+std::string ascii_lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return result;
 }
-
-}  // namespace
 
 Parsed<base::Duration> parse_duration(std::string_view text) {
   return as_duration(scaled(text, kDurationUnits, kDuration), kDuration);
@@ -311,11 +311,11 @@ Parsed<bool> parse_boolean(std::string_view text) {
 Parsed<base::Duration> parse_flink_duration(std::string_view text) {
   const std::optional<Number> number = split_number(text);
   if (!number.has_value() || number->has_point) return wrong(kFlinkDuration);
-  const std::string unit = lower(number->rest);
+  const std::string unit = ascii_lower(number->rest);
   // In 1.10 `us` is no label, only the written-out forms are.
   if (unit == "us") return wrong(kFlinkDuration);
   std::string whole = number->negative ? "-" : "";
-  whole += lower(text.substr(text.find_first_of("0123456789")));
+  whole += ascii_lower(text.substr(text.find_first_of("0123456789")));
   if (unit.empty()) whole += "ms";
   return as_duration(scaled(whole, kDurationUnits, kFlinkDuration), kFlinkDuration);
 }
@@ -323,7 +323,7 @@ Parsed<base::Duration> parse_flink_duration(std::string_view text) {
 Parsed<std::int64_t> parse_flink_memory(std::string_view text) {
   const std::optional<Number> number = split_number(text);
   if (!number.has_value() || number->has_point) return wrong(kFlinkMemory);
-  return scaled(lower(text), kFlinkMemoryUnits, kFlinkMemory);
+  return scaled(ascii_lower(text), kFlinkMemoryUnits, kFlinkMemory);
 }
 
 }  // namespace tailrace::scenarios

@@ -17,6 +17,9 @@ namespace tailrace::scenarios {
 template <typename T>
 using Parsed = base::Result<T, std::string>;  // the error completes "VALUE …"
 
+// A to Z in lower case; everything else as it is, whatever the locale.
+[[nodiscard]] std::string ascii_lower(std::string_view text);
+
 // `ns us ms s min h d`, and Flink's own longer labels (`10 minutes`). Not negative, and at most
 // about 106 days, so that sums of a few never overflow.
 [[nodiscard]] Parsed<base::Duration> parse_duration(std::string_view text);

@@ -153,7 +153,7 @@ void ObjectStore::set_error_ppm(std::int64_t ppm) {
 }
 
 void ObjectStore::set_slow_down(Ratio slow_down) {
-  constexpr std::int64_t kLimit = std::int64_t{1} << 20;
+  constexpr std::int64_t kLimit = std::int64_t{1} << 31;  // as scale_up's
   TAILRACE_ASSERT(slow_down.valid() && slow_down.numerator < kLimit &&
                   slow_down.denominator < kLimit);
   advance();

@@ -43,8 +43,8 @@ void FsCheckpointStorage::discard_file(const std::string& path) {
 
 void FsCheckpointStorage::dispose_on_failure(CheckpointId /*id*/,
                                              const CheckpointStorageLocation& location) {
-  // The tasks' files go one by one, with the states that name them.
-  blobs_.remove(location.metadata_path());
+  // Recursively: a task that was killed may have written files that no state names.
+  blobs_.remove_directory(location.directory);
 }
 
 }  // namespace tailrace::engine

@@ -44,7 +44,8 @@ class CheckpointStorage {
 };
 
 // `<checkpoint directory>/chk-<id>` and `<savepoint directory>/savepoint-<job>-<random>`, in a blob
-// store. Such a store has no directories: a location is gone with its files.
+// store. The location of a completed checkpoint is gone with its files; that of a failed one is
+// removed with all that is in it.
 class FsCheckpointStorage final : public CheckpointStorage {
  public:
   // `savepoint_directory` may be empty. The random part of a savepoint's directory comes from the

@@ -24,8 +24,12 @@ base::Result<CompletedCheckpointPtr, std::string> Checkpoints::load_and_validate
     return base::Failure{pointer + "/_metadata: byte " + std::to_string(read.error().offset) +
                          ": " + read.error().message};
   }
-  CheckpointMetadata loaded = std::move(read).value();
+  return validate_checkpoint(job, operators, std::move(read).value(), pointer, allow_non_restored);
+}
 
+base::Result<CompletedCheckpointPtr, std::string> Checkpoints::validate_checkpoint(
+    JobId job, const OperatorToVertex& operators, CheckpointMetadata loaded,
+    const std::string& pointer, bool allow_non_restored) {
   auto savepoint = std::make_shared<CompletedCheckpoint>();
   for (auto& [id, state] : loaded.operator_states) {
     const auto found = operators.find(id);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "engine/checkpoint/completed_checkpoint.hpp"
+#include "engine/checkpoint/metadata/checkpoint_metadata.hpp"
 #include "sim/base/result.hpp"
 
 namespace tailrace::engine {
@@ -31,6 +32,11 @@ class Checkpoints {
   load_and_validate_checkpoint(JobId job, const OperatorToVertex& operators,
                                std::span<const std::byte> metadata, const std::string& pointer,
                                bool allow_non_restored);
+
+  // The second half of it: takes what the job has operators for out of what was read.
+  [[nodiscard]] static base::Result<CompletedCheckpointPtr, std::string> validate_checkpoint(
+      JobId job, const OperatorToVertex& operators, CheckpointMetadata loaded,
+      const std::string& pointer, bool allow_non_restored);
 };
 
 }  // namespace tailrace::engine

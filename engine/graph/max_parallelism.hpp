@@ -1,21 +1,15 @@
-// Bounds and default of the number of key groups. Flink KeyGroupRangeAssignment (spec S-2.6).
+// The number of key groups of a vertex for which nobody configured one (spec S-2.6, S-2.7).
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstdint>
+
+#include "engine/state/key_group_assignment.hpp"
 
 namespace tailrace::engine {
 
-// Flink 1.10 KeyGroupRangeAssignment.UPPER_BOUND_MAX_PARALLELISM and DEFAULT_LOWER_BOUND_….
-inline constexpr std::int32_t kUpperBoundMaxParallelism = 1 << 15;
-inline constexpr std::int32_t kDefaultLowerBoundMaxParallelism = 1 << 7;
-
-// Requires: 1 <= parallelism <= kUpperBoundMaxParallelism.
-[[nodiscard]] constexpr std::int32_t default_max_parallelism(std::int32_t parallelism) {
-  const auto wanted = static_cast<std::uint32_t>(parallelism + parallelism / 2);
-  return std::clamp(static_cast<std::int32_t>(std::bit_ceil(wanted)),
-                    kDefaultLowerBoundMaxParallelism, kUpperBoundMaxParallelism);
+// For a parallelism that has been checked. Requires: 1 <= parallelism <= kUpperBoundMaxParallelism.
+[[nodiscard]] inline std::int32_t default_max_parallelism(std::int32_t parallelism) {
+  return compute_default_max_parallelism(parallelism).value();
 }
 
 }  // namespace tailrace::engine

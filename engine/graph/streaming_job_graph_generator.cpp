@@ -106,19 +106,12 @@ class Generator {
   Generator(const StreamGraph& graph, std::vector<OperatorId> ids)
       : graph_(graph), topology_(graph), ids_(std::move(ids)), vertex_of_(graph.nodes.size(), -1) {}
 
-  base::Result<JobGraph, std::string> run() {
+  JobGraph run() {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       const auto node = static_cast<std::int32_t>(i);
       if (topology_.in_edges(node).empty()) create_chain(node);
     }
     sort();
-    for (const JobVertex& vertex : job_.vertices) {
-      if (vertex.parallelism > vertex.max_parallelism) {
-        return base::Failure{"vertex '" + vertex.name + "': parallelism " +
-                             std::to_string(vertex.parallelism) + " is above its max parallelism " +
-                             std::to_string(vertex.max_parallelism)};
-      }
-    }
     job_.name = graph_.job_name;
     return std::move(job_);
   }
@@ -276,6 +269,19 @@ class Generator {
 }  // namespace
 
 base::Result<JobGraph, std::string> generate_job_graph(const StreamGraph& graph) {
+  base::Result<JobGraph, std::string> job = generate_unchecked_job_graph(graph);
+  if (!job.ok()) return job;
+  for (const JobVertex& vertex : job.value().vertices) {
+    if (vertex.parallelism > vertex.max_parallelism) {
+      return base::Failure{"vertex '" + vertex.name + "': parallelism " +
+                           std::to_string(vertex.parallelism) + " is above its max parallelism " +
+                           std::to_string(vertex.max_parallelism)};
+    }
+  }
+  return job;
+}
+
+base::Result<JobGraph, std::string> generate_unchecked_job_graph(const StreamGraph& graph) {
   if (std::string problem = check(graph); !problem.empty()) return base::Failure{problem};
   base::Result<std::vector<OperatorId>, std::string> ids = generate_operator_ids(graph);
   if (!ids) return base::Failure{ids.error()};

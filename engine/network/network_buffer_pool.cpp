@@ -16,7 +16,8 @@ constexpr std::int32_t kSegmentsPerSlab = 32;
 
 NetworkBufferPool::NetworkBufferPool(std::int32_t total_segments, std::int32_t segment_bytes)
     : total_(total_segments), segment_bytes_(segment_bytes) {
-  TAILRACE_ASSERT(total_segments > 0 && segment_bytes > 0);
+  // None at all is a configuration of which every task fails, not one that cannot be.
+  TAILRACE_ASSERT(total_segments >= 0 && segment_bytes > 0);
 }
 
 NetworkBufferPool::~NetworkBufferPool() = default;

@@ -39,6 +39,11 @@ SingleInputGate::~SingleInputGate() {
 }
 
 void SingleInputGate::set_up() {
+  if (environment_.config.floating_per_gate < 1) {
+    // Flink 1.10 LocalBufferPool refuses to be made, and the task fails at its set-up.
+    fail("Maximum number of memory segments (0) should be larger than 0.");
+    return;
+  }
   for (std::size_t i = 0; i < remote_.size(); ++i) {
     std::string error;
     if (!environment_.buffers.reserve_unpooled(environment_.config.exclusive_per_channel, &error)) {

@@ -23,7 +23,8 @@ base::Result<JobSubmission, std::string> with_parallelisms(JobSubmission submiss
 }
 
 void rescale_by_savepoint(JobManager& job_manager, JobId job, const Parallelisms& parallelisms,
-                          std::string target_directory, RescaleDone done) {
+                          std::string target_directory, const base::Lifeline& client,
+                          RescaleDone done) {
   base::Result<JobSubmission, std::string> next =
       with_parallelisms(job_manager.submission(job), parallelisms);
   if (!next) {
@@ -38,14 +39,14 @@ void rescale_by_savepoint(JobManager& job_manager, JobId job, const Parallelisms
   auto step =
       std::unique_ptr<Step>(new Step{job_manager, std::move(next).value(), std::move(done)});
   job_manager.stop_with_savepoint(job, std::move(target_directory), false,
-                                  [step = std::move(step)](StopResult stopped) {
+                                  client.bind([step = std::move(step)](StopResult stopped) {
                                     if (!stopped.ok()) {
                                       step->done(base::Failure{stopped.error()});
                                       return;
                                     }
                                     step->next.savepoint_path = stopped.value()->external_pointer();
                                     step->done(step->job_manager.submit_job(std::move(step->next)));
-                                  });
+                                  }));
 }
 
 }  // namespace tailrace::engine

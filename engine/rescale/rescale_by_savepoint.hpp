@@ -11,6 +11,7 @@
 #include "engine/ids.hpp"
 #include "engine/scheduling/job_manager.hpp"
 #include "sim/base/callback.hpp"
+#include "sim/base/lifeline.hpp"
 #include "sim/base/result.hpp"
 
 namespace tailrace::engine {
@@ -28,8 +29,11 @@ using Parallelisms = std::map<std::string, std::int32_t>;
 
 // Checks the new graph first, so that a mistake in it does not cost the running job.
 // `target_directory`: of the savepoint; empty for the configured one.
+// Once `client` is gone the procedure is over: nothing is submitted and `done` never runs. The job
+// may still stop, as it does when a real client gives up waiting.
 // Requires: `job` is a job of that job manager, which outlives the procedure.
 void rescale_by_savepoint(JobManager& job_manager, JobId job, const Parallelisms& parallelisms,
-                          std::string target_directory, RescaleDone done);
+                          std::string target_directory, const base::Lifeline& client,
+                          RescaleDone done);
 
 }  // namespace tailrace::engine

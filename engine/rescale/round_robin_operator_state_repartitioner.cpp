@@ -11,7 +11,7 @@
 namespace tailrace::engine {
 namespace {
 
-using StateMetaInfo = OperatorStateHandle::StateMetaInfo;
+using ListMetaInfo = OperatorStateHandle::StateMetaInfo;
 
 // A stream is identified by its kind and name; this is also what Java's equals looks at.
 struct DelegateKey {
@@ -40,13 +40,13 @@ struct Part {
 using NameToParts = JavaHashMap<std::string, std::vector<Part>>;
 
 // The names of a handle in the order of its Java map.
-std::vector<const std::pair<std::string, StateMetaInfo>*> names_in_order(
+std::vector<const std::pair<std::string, ListMetaInfo>*> names_in_order(
     const OperatorStateHandle& handle) {
-  JavaHashMap<std::string, const std::pair<std::string, StateMetaInfo>*> map;
+  JavaHashMap<std::string, const std::pair<std::string, ListMetaInfo>*> map;
   for (const auto& state : handle.states) {
     map.put_if_absent(java_hash_of_text(state.first), state.first) = &state;
   }
-  std::vector<const std::pair<std::string, StateMetaInfo>*> names;
+  std::vector<const std::pair<std::string, ListMetaInfo>*> names;
   names.reserve(map.size());
   map.for_each([&names](const std::string&, const auto* state) { names.push_back(state); });
   return names;
@@ -81,7 +81,7 @@ class MergeMaps {
   }
 
   void put(std::size_t subtask, const StreamStateHandlePtr& delegate, const std::string& name,
-           StateMetaInfo info) {
+           ListMetaInfo info) {
     OperatorStateHandle& target = handle(subtask, delegate);
     for (auto& [known, value] : target.states) {
       if (known != name) continue;
@@ -154,7 +154,7 @@ void split(NameToParts& names, MergeMaps& merged) {
       while (wanted > 0) {
         PartCursor::Piece piece = cursor.next(wanted);
         merged.put(subtask, piece.part->delegate, name,
-                   StateMetaInfo{std::move(piece.offsets), DistributionMode::SPLIT_DISTRIBUTE});
+                   ListMetaInfo{std::move(piece.offsets), DistributionMode::SPLIT_DISTRIBUTE});
         wanted -= piece.taken;
       }
     }
@@ -167,7 +167,7 @@ void unite(NameToParts& names, MergeMaps& merged) {
     for (const Part& part : parts) {
       for (std::size_t subtask = 0; subtask < merged.size(); ++subtask) {
         merged.put(subtask, part.delegate, name,
-                   StateMetaInfo{part.offsets, DistributionMode::UNION});
+                   ListMetaInfo{part.offsets, DistributionMode::UNION});
       }
     }
   });
@@ -177,7 +177,7 @@ void broadcast(const std::string& name, const std::vector<Part>& parts, MergeMap
   for (std::size_t subtask = 0; subtask < merged.size(); ++subtask) {
     const Part& part = parts[subtask % parts.size()];
     merged.put(subtask, part.delegate, name,
-               StateMetaInfo{part.offsets, DistributionMode::BROADCAST});
+               ListMetaInfo{part.offsets, DistributionMode::BROADCAST});
   }
 }
 

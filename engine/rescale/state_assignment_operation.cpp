@@ -53,7 +53,8 @@ using KeyedHandles = std::vector<KeyedStateHandlePtr>;
 using KeyedOf = KeyedHandles OperatorSubtaskState::*;
 
 KeyedHandles keyed_state_of(const OperatorState& state, KeyedOf kind, std::int32_t subtask,
-                            std::int32_t parallelism, KeyGroupRange range) {
+                            std::int32_t parallelism, KeyGroupRange range,
+                            bool hand_on_empty_ranges) {
   KeyedHandles result;
   if (parallelism == state.parallelism) {
     // As it is: not even what lies outside the range is cut off.
@@ -66,7 +67,10 @@ KeyedHandles keyed_state_of(const OperatorState& state, KeyedOf kind, std::int32
     if (from == nullptr) continue;
     for (const KeyedStateHandlePtr& handle : from->*kind) {
       if (handle == nullptr) continue;
-      if (KeyedStateHandlePtr part = handle->intersect(range)) result.push_back(std::move(part));
+      KeyedStateHandlePtr part = handle->intersect(range);
+      if (part == nullptr) continue;
+      if (part->key_group_range().empty() && !hand_on_empty_ranges) continue;
+      result.push_back(std::move(part));
     }
   }
   return result;
@@ -86,12 +90,14 @@ OperatorStatePerSubtask operator_state_of(const OperatorState& state, OperatorOf
 
 // One vertex: `states[i]` belongs to operator i of the vertex.
 Problem assign_attempt_state(VertexToRestore& vertex, const std::vector<OperatorState>& states,
-                             CheckpointId checkpoint) {
+                             CheckpointId checkpoint,
+                             const StateAssignmentOperation::Semantics& semantics) {
   for (const OperatorState& state : states) {
     if (Problem problem = check_parallelism_preconditions(state, vertex)) return problem;
   }
   // Recorded: Flink 1.10 runs into a null list here, and the whole restore fails (S-3.16).
   for (const OperatorState& state : states) {
+    if (!semantics.reject_state_without_subtasks) break;
     if (state.subtasks.empty() && state.parallelism != vertex.parallelism) {
       return "The state of operator " + state.id.hex() +
              " has no subtasks and cannot be restored with another parallelism";
@@ -112,10 +118,11 @@ Problem assign_attempt_state(VertexToRestore& vertex, const std::vector<Operator
       OperatorSubtaskState& target = snapshots[i].operators[vertex.operator_ids[op]];
       target.managed_operator = std::move(managed[i]);
       target.raw_operator = std::move(raw[i]);
-      target.managed_keyed = keyed_state_of(state, &OperatorSubtaskState::managed_keyed, subtask,
-                                            vertex.parallelism, range);
+      target.managed_keyed =
+          keyed_state_of(state, &OperatorSubtaskState::managed_keyed, subtask, vertex.parallelism,
+                         range, semantics.hand_on_empty_ranges);
       target.raw_keyed = keyed_state_of(state, &OperatorSubtaskState::raw_keyed, subtask,
-                                        vertex.parallelism, range);
+                                        vertex.parallelism, range, semantics.hand_on_empty_ranges);
     }
   }
   for (std::size_t i = 0; i < subtasks; ++i) {
@@ -166,7 +173,7 @@ base::Result<std::monostate, std::string> StateAssignmentOperation::assign_state
       }
     }
     if (stateless) continue;
-    if (Problem problem = assign_attempt_state(vertex, states, restore_checkpoint_id)) {
+    if (Problem problem = assign_attempt_state(vertex, states, restore_checkpoint_id, semantics)) {
       return base::Failure{*std::move(problem)};
     }
   }

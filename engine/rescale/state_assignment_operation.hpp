@@ -36,9 +36,18 @@ struct VertexToRestore {
 };
 
 struct StateAssignmentOperation {
+  // Where the generations differ; the defaults are those of 1.10.
+  struct Semantics {
+    // 1.10 cannot deal out an operator state without any subtask at a changed parallelism (S-3.16).
+    bool reject_state_without_subtasks = true;
+    // 1.10 hands on what is left of a keyed handle after cutting even if nothing is (S-3.17).
+    bool hand_on_empty_ranges = true;
+  };
+
   CheckpointId restore_checkpoint_id = kNoCheckpoint;
   const std::map<OperatorId, OperatorState>& operator_states;
   bool allow_non_restored_state = false;
+  Semantics semantics = {};
 
   // Fills `restores` and `max_parallelism` of every vertex.
   // Errors: state that no vertex takes, a max parallelism that does not fit (S-3.8), an operator

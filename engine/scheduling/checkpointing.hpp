@@ -25,7 +25,7 @@
 namespace tailrace::engine {
 
 // Keys `execution.checkpointing.*` and `state.checkpoints.num-retained`, with Flink 1.10's defaults.
-// Whether checkpointing is on at all is TaskConfig::checkpointing_enabled.
+// Every streaming job of Flink has a coordinator, also without an interval.
 struct CheckpointConfig {
   std::optional<Duration> interval;  // none: checkpoints only when asked for
   Duration timeout = Duration::seconds(600);

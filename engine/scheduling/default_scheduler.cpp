@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <utility>
 
 #include "engine/observer.hpp"
@@ -14,6 +15,12 @@ namespace {
 bool is_globally_terminal(JobStatus status) {
   return status == JobStatus::FINISHED || status == JobStatus::CANCELED ||
          status == JobStatus::FAILED;
+}
+
+// Each job has a directory of its own: two of them may have checkpoints of the same number.
+TaskConfig with_own_directory(TaskConfig tasks, JobId job) {
+  tasks.checkpoint_directory += "/job-" + std::to_string(job.value);
+  return tasks;
 }
 
 }  // namespace
@@ -30,19 +37,19 @@ DefaultScheduler::DefaultScheduler(JobId job, std::shared_ptr<const JobGraph> gr
       owner_(owner),
       checkpointing_factory_(checkpointing),
       slots_(pool),
-      graph_(job, graph, submission_.tasks, ports, cluster.ask_timeout, attempt_ids, *this),
+      graph_(job, graph, with_own_directory(submission_.tasks, job), ports, cluster.ask_timeout,
+             attempt_ids, *this),
       failover_strategy_(*graph),
       restart_strategy_(make_restart_strategy(
           submission_.restart, submission_.tasks.checkpointing_enabled, *ports.clock)) {
   for (const JobVertex& vertex : graph->vertices) {
     versions_.emplace_back(static_cast<std::size_t>(vertex.parallelism), 0);
   }
-  if (!submission_.tasks.checkpointing_enabled) return;
   CoordinatorContext context;
   context.job = job_;
   context.ports = ports_;
   context.config = submission_.checkpoints;
-  context.tasks = submission_.tasks;
+  context.tasks = with_own_directory(submission_.tasks, job_);
   context.fail_job = this;
   for (const ExecutionVertexId id : graph_.all_vertices()) {
     ExecutionVertex& vertex = graph_.vertex(id);
@@ -62,10 +69,6 @@ void DefaultScheduler::start_scheduling() {
   TAILRACE_ASSERT(status() == JobStatus::CREATED);
   if (submission_.savepoint_path.empty()) {
     begin();
-    return;
-  }
-  if (coordinator_ == nullptr) {
-    terminate_job(JobStatus::FAILING, "a savepoint can only be restored with checkpointing on");
     return;
   }
   ports_.blobs->get(
@@ -140,20 +143,17 @@ void DefaultScheduler::on_execution_failed(ExecutionVertexId vertex, const std::
 }
 
 void DefaultScheduler::on_job_status(JobStatus new_status) {
-  if (coordinator_ != nullptr) coordinator_->on_job_status_change(new_status);
+  coordinator_->on_job_status_change(new_status);
   if (!is_globally_terminal(new_status)) return;
-  if (coordinator_ != nullptr) coordinator_->shutdown(new_status);
+  coordinator_->shutdown(new_status);
   for (auto& [id, sequence] : restarts_) ports_.timers->cancel(sequence.timer);
   restarts_.clear();
   owner_.on_job_terminated(job_, new_status, failure_cause_);
-  if (stop_.has_value() && stop_->savepoint != nullptr) {
-    if (new_status == JobStatus::FINISHED) {
-      finish_stop(stop_->savepoint);
-    } else {
-      finish_stop(base::Failure{std::string("Reached state ") + to_string(new_status) +
-                                " instead of FINISHED."});
-    }
+  std::vector<std::uint64_t> over;
+  for (const auto& [id, stop] : stops_) {
+    if (stop.savepoint != nullptr) over.push_back(id);
   }
+  for (const std::uint64_t id : over) finish_stop_of_ended_job(id);
 }
 
 void DefaultScheduler::fail_job_due_to_task_failure(std::string_view cause,
@@ -263,10 +263,6 @@ void DefaultScheduler::continue_restart(std::uint64_t id) {
   VersionedVertices current;
   for (const ExecutionVertexId vertex : vertices) {
     current.push_back({vertex, version_of(vertex), graph_.vertex(vertex).execution().id});
-  }
-  if (coordinator_ == nullptr) {
-    on_restored(current, nullptr);
-    return;
   }
   coordinator_->abort_pending_checkpoints(CheckpointFailureReason::JOB_FAILOVER_REGION);
   coordinator_->restore_latest_checkpointed_state(
@@ -428,43 +424,45 @@ void DefaultScheduler::check_job_done() {
 void DefaultScheduler::stop_with_savepoint(std::string target_directory, bool drain,
                                            StopDone done) {
   std::string problem;
-  if (coordinator_ == nullptr) {
-    problem = "the job has no checkpointing";
-  } else if (target_directory.empty() && submission_.checkpoints.savepoint_directory.empty()) {
+  if (target_directory.empty() && submission_.checkpoints.savepoint_directory.empty()) {
     problem = "no savepoint directory configured: set state.savepoints.dir or name one";
   } else if (is_globally_terminal(status())) {
     problem = std::string("the job is ") + to_string(status());
-  } else if (stop_.has_value()) {
-    problem = "the job is being stopped already";
   }
   if (!problem.empty()) {
     done(base::Failure{problem});
     return;
   }
-  stop_.emplace();
-  stop_->done = std::move(done);
+  const std::uint64_t id = next_id_++;
+  stops_[id].done = std::move(done);
   // Only the savepoint's data must be committed: periodic checkpoints end here.
   coordinator_->stop_checkpoint_scheduler();
   coordinator_->trigger_synchronous_savepoint(
-      std::move(target_directory), drain, lifeline_.bind([this](CheckpointResult result) {
-        if (!stop_.has_value()) return;
+      std::move(target_directory), drain, lifeline_.bind([this, id](CheckpointResult result) {
+        const auto found = stops_.find(id);
+        if (found == stops_.end()) return;
         if (!result.ok()) {
-          finish_stop(base::Failure{std::string(to_string(result.error()))});
+          finish_stop(id, base::Failure{std::string(to_string(result.error()))});
           return;
         }
-        stop_->savepoint = std::move(result).value();
-        if (status() == JobStatus::FINISHED) {
-          finish_stop(stop_->savepoint);
-        } else if (is_globally_terminal(status())) {
-          finish_stop(base::Failure{std::string("Reached state ") + to_string(status()) +
-                                    " instead of FINISHED."});
-        }
+        found->second.savepoint = std::move(result).value();
+        if (is_globally_terminal(status())) finish_stop_of_ended_job(id);
       }));
 }
 
-void DefaultScheduler::finish_stop(StopResult result) {
-  StopDone done = std::move(stop_->done);
-  stop_.reset();
+void DefaultScheduler::finish_stop_of_ended_job(std::uint64_t stop) {
+  if (status() == JobStatus::FINISHED) {
+    finish_stop(stop, stops_.at(stop).savepoint);
+  } else {
+    finish_stop(stop, base::Failure{std::string("Reached state ") + to_string(status()) +
+                                    " instead of FINISHED."});
+  }
+}
+
+void DefaultScheduler::finish_stop(std::uint64_t stop, StopResult result) {
+  const auto found = stops_.find(stop);
+  StopDone done = std::move(found->second.done);
+  stops_.erase(found);
   if (!result.ok() && !is_globally_terminal(status()) &&
       coordinator_->is_periodic_checkpointing_configured()) {
     coordinator_->start_checkpoint_scheduler();

@@ -63,7 +63,7 @@ class DefaultScheduler final : private ExecutionGraphListener, private FailJobCa
   [[nodiscard]] JobStatus status() const { return graph_.status(); }
   [[nodiscard]] ExecutionGraph& execution_graph() { return graph_; }
   [[nodiscard]] const JobSubmission& submission() const { return submission_; }
-  // Null if checkpointing is off.
+  // Every streaming job has one: without periodic checkpoints it takes those that are asked for.
   [[nodiscard]] CheckpointCoordinator* coordinator() { return coordinator_; }
 
   // From task managers.
@@ -77,8 +77,10 @@ class DefaultScheduler final : private ExecutionGraphListener, private FailJobCa
   // Restarts all vertices, if the restart strategy allows.
   void handle_global_failure(const std::string& cause);
   void cancel_job();
-  // S-7.1 to S-7.4: savepoint, then every task finishes, then `done` with the savepoint. On any
-  // failure before, periodic checkpoints start again and the job goes on.
+  // S-7.1 to S-7.4: savepoint, then every task finishes, then `done` with the savepoint. A savepoint
+  // that fails is told at once; periodic checkpoints start again and the job goes on. A failure
+  // between the savepoint and the end of the tasks restarts the job, which then goes on: 1.10 waits
+  // on for its end, and only another request ends it. All requests are told when it comes.
   void stop_with_savepoint(std::string target_directory, bool drain, StopDone done);
 
  private:
@@ -135,7 +137,8 @@ class DefaultScheduler final : private ExecutionGraphListener, private FailJobCa
 
   void terminate_job(JobStatus transient, const std::string& cause);
   void check_job_done();
-  void finish_stop(StopResult result);
+  void finish_stop_of_ended_job(std::uint64_t stop);
+  void finish_stop(std::uint64_t stop, StopResult result);
 
   JobId job_;
   JobSubmission submission_;
@@ -152,11 +155,11 @@ class DefaultScheduler final : private ExecutionGraphListener, private FailJobCa
 
   std::vector<std::vector<std::uint64_t>> versions_;  // by vertex and subtask
   std::set<ExecutionVertexId> waiting_for_restart_;
-  std::uint64_t next_id_ = 1;  // of sequences and slot requests
+  std::uint64_t next_id_ = 1;  // of sequences, slot requests and stops
   std::map<std::uint64_t, RestartSequence> restarts_;
   std::map<std::uint64_t, PendingSlotRequest> slot_requests_;
   bool continuing_ = false;  // an event that continues ready restarts is on its way
-  std::optional<Stop> stop_;
+  std::map<std::uint64_t, Stop> stops_;
   std::string failure_cause_;
   base::Lifeline lifeline_;
 };

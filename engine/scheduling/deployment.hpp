@@ -22,13 +22,13 @@ enum class CheckpointingMode : std::uint8_t { EXACTLY_ONCE, AT_LEAST_ONCE };
 // Settings of a job that its tasks need; from the keys of section `flink`.
 struct TaskConfig {
   Generation generation = Generation::kFlink110;
-  bool checkpointing_enabled = false;
+  bool checkpointing_enabled = false;  // periodic checkpoints; without, only those asked for
   CheckpointingMode mode = CheckpointingMode::EXACTLY_ONCE;
   base::Duration buffer_timeout = base::Duration::millis(100);  // 0: every record; -1 ns: never
   std::int64_t alignment_max_bytes = -1;  // task.checkpoint.alignment.max-size; -1: no limit
   std::int64_t inline_threshold_bytes = 1024;
   std::int64_t segment_bytes = 32 * 1024;  // taskmanager.memory.segment-size
-  std::string checkpoint_directory;  // below it `chk-<id>`, `shared`, `taskowned`
+  std::string checkpoint_directory;        // below it `chk-<id>`, `shared`, `taskowned`
 };
 
 struct ResultPartitionDescriptor {

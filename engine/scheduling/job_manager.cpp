@@ -51,8 +51,6 @@ CheckpointCoordinator* JobManager::find_coordinator(JobId job, StopDone& done) {
   DefaultScheduler* scheduler = master_.find_scheduler(job);
   if (scheduler == nullptr) {
     done(base::Failure{std::string("there is no such job")});
-  } else if (scheduler->coordinator() == nullptr) {
-    done(base::Failure{std::string("the job has no checkpointing")});
   } else if (is_over(scheduler->status())) {
     done(base::Failure{std::string("the job is ") + to_string(scheduler->status())});
   } else {

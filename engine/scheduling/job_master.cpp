@@ -68,13 +68,13 @@ void JobMaster::cancel_acknowledged(ExecutionAttemptId attempt) {
 
 void JobMaster::acknowledge_checkpoint(AcknowledgeCheckpoint message) {
   DefaultScheduler* scheduler = find_scheduler(message.job);
-  if (scheduler == nullptr || scheduler->coordinator() == nullptr) return;
+  if (scheduler == nullptr) return;
   scheduler->coordinator()->receive_acknowledge_message(std::move(message));
 }
 
 void JobMaster::decline_checkpoint(DeclineCheckpoint message) {
   DefaultScheduler* scheduler = find_scheduler(message.job);
-  if (scheduler == nullptr || scheduler->coordinator() == nullptr) return;
+  if (scheduler == nullptr) return;
   scheduler->coordinator()->receive_decline_message(message);
 }
 

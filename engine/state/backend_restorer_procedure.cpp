@@ -1,5 +1,7 @@
 #include "engine/state/backend_restorer_procedure.hpp"
 
+#include <utility>
+
 namespace tailrace::engine {
 
 void BackendRestorerProcedure::create_and_restore(Done done) {
@@ -8,31 +10,24 @@ void BackendRestorerProcedure::create_and_restore(Done done) {
 }
 
 void BackendRestorerProcedure::attempt() {
-  handles_ = options_.streams(option_);
+  wanted_ = options_.streams(option_);
   streams_.clear();
+  current_ = {};
+  range_ = 0;
   fetch_next();
 }
 
 void BackendRestorerProcedure::fetch_next() {
-  while (streams_.size() < handles_.size()) {
-    const StreamStateHandlePtr& handle = handles_[streams_.size()];
-    if (handle == nullptr) {
-      streams_.push_back(nullptr);
-      continue;
+  while (streams_.size() < wanted_.size()) {
+    const StreamToFetch& next = wanted_[streams_.size()];
+    if (next.handle == nullptr) {
+      streams_.emplace_back();
+    } else if (const auto* inline_bytes = std::get_if<ByteStreamStateHandle>(next.handle.get())) {
+      streams_.emplace_back(Blob(next.handle, &inline_bytes->bytes));
+    } else {
+      fetch(next);
+      return;
     }
-    if (const auto* inline_bytes = std::get_if<ByteStreamStateHandle>(handle.get())) {
-      streams_.push_back(Blob(handle, &inline_bytes->bytes));
-      continue;
-    }
-    ports_.blobs->get(stream_name(*handle), lifeline_.bind([this](Blob blob) {
-      if (blob == nullptr) {
-        fail("cannot read " + stream_name(*handles_[streams_.size()]));
-        return;
-      }
-      streams_.push_back(std::move(blob));
-      fetch_next();
-    }));
-    return;
   }
   base::Result<Work, std::string> result = options_.create(option_, streams_);
   if (!result.ok()) {
@@ -41,6 +36,32 @@ void BackendRestorerProcedure::fetch_next() {
   }
   Done done = std::move(done_);
   done(std::move(result));
+}
+
+// Asks for the next part of a file.
+void BackendRestorerProcedure::fetch(const StreamToFetch& stream) {
+  const bool whole = stream.ranges.empty();
+  auto arrived = lifeline_.bind([this, whole](Blob blob) {
+    const StreamToFetch& of = wanted_[streams_.size()];
+    if (blob == nullptr) {
+      fail("cannot read " + stream_name(*of.handle));
+      return;
+    }
+    current_.add(whole ? 0 : of.ranges[range_].begin, std::move(blob));
+    ++range_;
+    if (whole || range_ == of.ranges.size()) {
+      streams_.push_back(std::exchange(current_, {}));
+      range_ = 0;
+    }
+    fetch_next();
+  });
+  const std::string& path = stream_name(*stream.handle);
+  if (whole) {
+    ports_.blobs->get(path, std::move(arrived));
+  } else {
+    const ByteRange range = stream.ranges[range_];
+    ports_.blobs->get_range(path, range.begin, range.end - range.begin, std::move(arrived));
+  }
 }
 
 void BackendRestorerProcedure::fail(const std::string& cause) {

@@ -4,80 +4,15 @@
 #include <utility>
 
 #include "sim/base/assert.hpp"
+#include "sim/base/utf8.hpp"
 
 namespace tailrace::engine {
 namespace {
-
-constexpr std::uint32_t kReplacement = 0xFFFD;
 
 bool is_ascii(std::string_view text) {
   unsigned char all = 0;
   for (const char c : text) all = static_cast<unsigned char>(all | static_cast<unsigned char>(c));
   return all < 0x80;
-}
-
-// Calls `unit(u)` for each UTF-16 unit of `text`; java_string_hash decodes by the same rules.
-template <typename Unit>
-void for_each_unit(std::string_view text, Unit unit) {
-  std::size_t at = 0;
-  const auto byte = [&](std::size_t i) -> std::uint32_t {
-    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
-  };
-  const auto tail = [&](std::size_t i) { return byte(i) & 0x3FU; };
-  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-  while (at < text.size()) {
-    const std::uint32_t first = byte(0);
-    std::uint32_t code = kReplacement;
-    std::size_t length = 1;
-    if (first < 0x80) {
-      code = first;
-    } else if (first == 0xC0 && byte(1) == 0x80) {
-      code = 0;
-      length = 2;
-    } else if (first >= 0xC2 && first <= 0xDF && continues(1)) {
-      code = ((first & 0x1FU) << 6) | tail(1);
-      length = 2;
-    } else if ((first & 0xF0U) == 0xE0U && continues(1) && continues(2)) {
-      const std::uint32_t three = ((first & 0x0FU) << 12) | (tail(1) << 6) | tail(2);
-      if (three >= 0x800) {
-        code = three;
-        length = 3;
-      }
-    } else if (first >= 0xF0 && first <= 0xF4 && continues(1) && continues(2) && continues(3)) {
-      const std::uint32_t four =
-          ((first & 0x07U) << 18) | (tail(1) << 12) | (tail(2) << 6) | tail(3);
-      if (four >= 0x10000 && four <= 0x10FFFF) {
-        code = four;
-        length = 4;
-      }
-    }
-    at += length;
-    if (code < 0x10000) {
-      unit(code);
-    } else {
-      unit(0xD800U + ((code - 0x10000U) >> 10));
-      unit(0xDC00U + ((code - 0x10000U) & 0x3FFU));
-    }
-  }
-}
-
-void append_utf8(std::string& text, std::uint32_t code) {
-  const auto put = [&text](std::uint32_t byte) { text += static_cast<char>(byte); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0U | (code >> 6));
-    put(0x80U | (code & 0x3FU));
-  } else if (code < 0x10000) {
-    put(0xE0U | (code >> 12));
-    put(0x80U | ((code >> 6) & 0x3FU));
-    put(0x80U | (code & 0x3FU));
-  } else {
-    put(0xF0U | (code >> 18));
-    put(0x80U | ((code >> 12) & 0x3FU));
-    put(0x80U | ((code >> 6) & 0x3FU));
-    put(0x80U | (code & 0x3FU));
-  }
 }
 
 // Turns UTF-16 units that come one by one into UTF-8; surrogates without a partner stay alone.
@@ -90,7 +25,7 @@ class Utf8Builder {
 
   void add(std::uint32_t unit) {
     if (high_ != 0 && unit >= 0xDC00 && unit <= 0xDFFF) {
-      append_utf8(text_, 0x10000U + ((high_ - 0xD800U) << 10) + (unit - 0xDC00U));
+      base::append_utf8(text_, 0x10000U + ((high_ - 0xD800U) << 10) + (unit - 0xDC00U));
       high_ = 0;
       return;
     }
@@ -98,13 +33,13 @@ class Utf8Builder {
     if (unit >= 0xD800 && unit <= 0xDBFF) {
       high_ = unit;
     } else {
-      append_utf8(text_, unit);
+      base::append_utf8(text_, unit);
     }
   }
 
  private:
   void flush() {
-    if (high_ != 0) append_utf8(text_, std::exchange(high_, 0));
+    if (high_ != 0) base::append_utf8(text_, std::exchange(high_, 0));
   }
 
   std::string& text_;
@@ -115,11 +50,11 @@ class Utf8Builder {
 
 void DataOutputView::write_utf(std::string_view text) {
   std::string modified;
-  for_each_unit(text, [&](std::uint32_t unit) {
+  base::for_each_utf16_unit(text, [&](std::uint32_t unit) {
     if (unit == 0) {
       modified += "\xC0\x80";
     } else {
-      append_utf8(modified, unit);
+      base::append_utf8(modified, unit);
     }
   });
   TAILRACE_ASSERT(modified.size() <= 0xFFFF);
@@ -134,9 +69,9 @@ void DataOutputView::write_string(std::string_view utf8) {
     return;
   }
   std::uint32_t units = 0;
-  for_each_unit(utf8, [&](std::uint32_t) { ++units; });
+  base::for_each_utf16_unit(utf8, [&](std::uint32_t) { ++units; });
   write_variable_length(units + 1);
-  for_each_unit(utf8, [&](std::uint32_t unit) { write_variable_length(unit); });
+  base::for_each_utf16_unit(utf8, [&](std::uint32_t unit) { write_variable_length(unit); });
 }
 
 void DataOutputView::write_variable_length(std::uint32_t value) {
@@ -177,8 +112,8 @@ std::string DataInputView::read_utf() {
   const auto bytes = read_bytes(length);
   std::string text;
   Utf8Builder builder(text);
-  for_each_unit({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                [&](std::uint32_t unit) { builder.add(unit); });
+  base::for_each_utf16_unit({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                            [&](std::uint32_t unit) { builder.add(unit); });
   return text;
 }
 

@@ -1,5 +1,8 @@
 #include "engine/state/handles.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace tailrace::engine {
 namespace {
 
@@ -20,8 +23,29 @@ const std::string& stream_name(const StreamStateHandle& handle) {
   return std::get<ByteStreamStateHandle>(handle).name;
 }
 
+KeyGroupsStateHandle::KeyGroupsStateHandle(KeyGroupRangeOffsets offsets,
+                                           StreamStateHandlePtr stream)
+    : offsets_(std::move(offsets)), stream_(std::move(stream)) {
+  if (stream_ == nullptr || offsets_.offsets.empty()) return;
+  if (!std::is_sorted(offsets_.offsets.begin(), offsets_.offsets.end())) return;
+  header_end_ = std::max<std::int64_t>(offsets_.offsets.front(), 0);
+  sections_end_ = engine::state_size_bytes(*stream_);
+}
+
 std::shared_ptr<const KeyedStateHandle> KeyGroupsStateHandle::intersect(KeyGroupRange range) const {
-  return std::make_shared<KeyGroupsStateHandle>(offsets_.intersect(range), stream_);
+  auto part = std::make_shared<KeyGroupsStateHandle>(offsets_.intersect(range), stream_);
+  part->header_end_ = header_end_;
+  const std::int32_t behind = part->offsets_.range.last + 1;
+  part->sections_end_ = offsets_.range.contains(behind) ? offsets_.offset(behind) : sections_end_;
+  return part;
+}
+
+std::vector<ByteRange> KeyGroupsStateHandle::byte_ranges() const {
+  if (header_end_ == 0) return {};
+  if (offsets_.range.empty()) return {{0, header_end_}};
+  const std::int64_t first = offsets_.offsets.front();
+  if (first == header_end_) return {{0, sections_end_}};
+  return {{0, header_end_}, {first, sections_end_}};
 }
 
 std::int64_t KeyGroupsStateHandle::state_size_bytes() const {

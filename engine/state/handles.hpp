@@ -37,6 +37,13 @@ using StreamStateHandlePtr = std::shared_ptr<const StreamStateHandle>;
 // Path of the file, or name of the bytes: what identifies the stream (spec S-3.14).
 [[nodiscard]] const std::string& stream_name(const StreamStateHandle& handle);
 
+// The bytes [begin, end) of a stream.
+struct ByteRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  friend constexpr bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
 // Keyed state of one or more key groups. Sub-kinds differ in what an intersection does (S-3.17).
 class KeyedStateHandle {
  public:
@@ -54,8 +61,8 @@ using KeyedStateHandlePtr = std::shared_ptr<const KeyedStateHandle>;
 // Flink KeyGroupsStateHandle: one stream with an offset for each key group (heap snapshots).
 class KeyGroupsStateHandle final : public KeyedStateHandle {
  public:
-  KeyGroupsStateHandle(KeyGroupRangeOffsets offsets, StreamStateHandlePtr stream)
-      : offsets_(std::move(offsets)), stream_(std::move(stream)) {}
+  // Requires: a stream of these key groups alone, behind one header.
+  KeyGroupsStateHandle(KeyGroupRangeOffsets offsets, StreamStateHandlePtr stream);
 
   [[nodiscard]] KeyGroupRange key_group_range() const override { return offsets_.range; }
   [[nodiscard]] std::shared_ptr<const KeyedStateHandle> intersect(
@@ -65,10 +72,15 @@ class KeyGroupsStateHandle final : public KeyedStateHandle {
 
   [[nodiscard]] const KeyGroupRangeOffsets& offsets() const { return offsets_; }
   [[nodiscard]] const StreamStateHandlePtr& stream() const { return stream_; }
+  // What a restore must fetch of the stream: the header, and the sections of the key groups, which
+  // follow each other. Ascending and disjoint. Empty: everything, because the offsets do not tell.
+  [[nodiscard]] std::vector<ByteRange> byte_ranges() const;
 
  private:
   KeyGroupRangeOffsets offsets_;
   StreamStateHandlePtr stream_;
+  std::int64_t header_end_ = 0;    // 0: not known
+  std::int64_t sections_end_ = 0;  // behind the last key group's section
 };
 
 enum class DistributionMode : std::uint8_t { SPLIT_DISTRIBUTE, UNION, BROADCAST };

@@ -4,42 +4,10 @@
 #include <cstddef>
 
 #include "sim/base/assert.hpp"
+#include "sim/base/utf8.hpp"
 
 namespace tailrace::engine {
 namespace {
-
-constexpr std::uint32_t kReplacement = 0xFFFD;
-
-struct Decoded {
-  std::uint32_t code_point;  // a surrogate if one was encoded on its own
-  std::size_t length;        // bytes consumed, at least 1
-};
-
-// Decodes the sequence at the start of `bytes`. Requires: not empty.
-Decoded decode(std::string_view bytes) {
-  const auto at = [bytes](std::size_t i) -> std::uint32_t {
-    return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0U;  // 0 continues nothing
-  };
-  const auto continues = [&at](std::size_t i) { return (at(i) & 0xC0U) == 0x80U; };
-
-  const std::uint32_t first = at(0);
-  if (first < 0x80) return {first, 1};
-  if (first == 0xC0 && at(1) == 0x80) return {0, 2};
-  if (first >= 0xC2 && first <= 0xDF && continues(1)) {
-    return {((first & 0x1FU) << 6) | (at(1) & 0x3FU), 2};
-  }
-  if ((first & 0xF0U) == 0xE0U && continues(1) && continues(2)) {
-    const std::uint32_t code_point =
-        ((first & 0x0FU) << 12) | ((at(1) & 0x3FU) << 6) | (at(2) & 0x3FU);
-    if (code_point >= 0x800) return {code_point, 3};
-  }
-  if (first >= 0xF0 && first <= 0xF4 && continues(1) && continues(2) && continues(3)) {
-    const std::uint32_t code_point = ((first & 0x07U) << 18) | ((at(1) & 0x3FU) << 12) |
-                                     ((at(2) & 0x3FU) << 6) | (at(3) & 0x3FU);
-    if (code_point >= 0x10000 && code_point <= 0x10FFFF) return {code_point, 4};
-  }
-  return {kReplacement, 1};
-}
 
 std::int32_t as_signed(std::uint32_t bits) {
   return static_cast<std::int32_t>(bits);
@@ -57,15 +25,10 @@ std::int32_t java_string_hash(std::string_view utf8) {
       ++at;
       continue;
     }
-    const Decoded decoded = decode(utf8.substr(at));
-    at += decoded.length;
-    if (decoded.code_point < 0x10000) {
-      hash = 31 * hash + decoded.code_point;
-    } else {
-      const std::uint32_t offset = decoded.code_point - 0x10000;
-      hash = 31 * hash + (0xD800U + (offset >> 10));
-      hash = 31 * hash + (0xDC00U + (offset & 0x3FFU));
-    }
+    const base::CodePoint point = base::decode_utf8(utf8.substr(at));
+    base::for_each_utf16_unit(utf8.substr(at, point.bytes),
+                              [&hash](std::uint32_t unit) { hash = 31 * hash + unit; });
+    at += point.bytes;
   }
   return as_signed(hash);
 }

@@ -51,7 +51,8 @@ base::Result<std::int64_t, std::string> for_each_keyed_state_entry(
       return base::Failure{std::string(error.what())};
     }
     HeapKeyedStateBackend backend({0, max_parallelism - 1}, max_parallelism, *keys);
-    const auto restored = HeapRestoreOperation::restore(backend, state.managed_keyed, streams);
+    const auto restored = HeapRestoreOperation::restore(backend, state.managed_keyed,
+                                                        {streams.begin(), streams.end()});
     if (!restored.ok()) return base::Failure{restored.error()};
     backend.visit([&](const std::string& name, std::string_view key, const std::string& value) {
       visit({id, name, keys->text(key), value});

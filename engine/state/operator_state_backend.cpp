@@ -128,13 +128,13 @@ std::unique_ptr<SnapshotFuture> OperatorStateBackend::snapshot(CheckpointId /*ch
 }
 
 base::Result<Work, std::string> OperatorStateBackend::restore(
-    const std::vector<OperatorStateHandle>& handles, const std::vector<Blob>& streams) {
+    const std::vector<OperatorStateHandle>& handles, const std::vector<FetchedStream>& streams) {
   TAILRACE_ASSERT(lists_.empty() && handles.size() == streams.size());
   Work work{.kind = WorkKind::kRestore};
   try {
     for (std::size_t i = 0; i < handles.size(); ++i) {
       if (handles[i].delegate == nullptr) continue;
-      DataInputView in(*streams[i]);
+      DataInputView in = streams[i].view_at(0);
       const std::int32_t version = in.read_int();
       if (version != kOperatorBackendStreamVersion) {
         throw RestoreError("operator state streams of version " + std::to_string(version) +

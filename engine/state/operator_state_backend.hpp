@@ -19,6 +19,7 @@
 
 #include "engine/ids.hpp"
 #include "engine/ports.hpp"
+#include "engine/state/fetched_stream.hpp"
 #include "engine/state/handles.hpp"
 #include "engine/state/snapshot_future.hpp"
 #include "engine/state/state_meta_info.hpp"
@@ -101,7 +102,7 @@ class OperatorStateBackend {
   // holds the bytes of `handles[i]`. Requires: nothing is registered yet.
   // Returns: what reading has cost. Errors: what Flink would have thrown; discard the backend then.
   [[nodiscard]] base::Result<Work, std::string> restore(
-      const std::vector<OperatorStateHandle>& handles, const std::vector<Blob>& streams);
+      const std::vector<OperatorStateHandle>& handles, const std::vector<FetchedStream>& streams);
 
  private:
   [[nodiscard]] OperatorList* find_list(std::string_view name) const;

@@ -16,16 +16,21 @@ class KeyedOptions final : public BackendRestorerProcedure::Options {
       : alternatives_(std::move(alternatives)), request_(request) {}
 
   [[nodiscard]] std::size_t count() const override { return alternatives_.size(); }
-  [[nodiscard]] std::vector<StreamStateHandlePtr> streams(std::size_t option) const override {
-    std::vector<StreamStateHandlePtr> result;
+  [[nodiscard]] std::vector<BackendRestorerProcedure::StreamToFetch> streams(
+      std::size_t option) const override {
+    std::vector<BackendRestorerProcedure::StreamToFetch> result;
     for (const KeyedStateHandlePtr& handle : alternatives_[option]) {
       const auto* groups = dynamic_cast<const KeyGroupsStateHandle*>(handle.get());
-      result.push_back(groups == nullptr ? nullptr : groups->stream());
+      if (groups == nullptr) {
+        result.emplace_back();
+      } else {
+        result.push_back({groups->stream(), groups->byte_ranges()});
+      }
     }
     return result;
   }
   base::Result<Work, std::string> create(std::size_t option,
-                                         const std::vector<Blob>& streams) override {
+                                         const std::vector<FetchedStream>& streams) override {
     auto backend = std::make_unique<HeapKeyedStateBackend>(request_.range, request_.max_parallelism,
                                                            *request_.keys);
     auto result = HeapRestoreOperation::restore(*backend, alternatives_[option], streams);
@@ -46,15 +51,16 @@ class OperatorOptions final : public BackendRestorerProcedure::Options {
       : alternatives_(std::move(alternatives)) {}
 
   [[nodiscard]] std::size_t count() const override { return alternatives_.size(); }
-  [[nodiscard]] std::vector<StreamStateHandlePtr> streams(std::size_t option) const override {
-    std::vector<StreamStateHandlePtr> result;
+  [[nodiscard]] std::vector<BackendRestorerProcedure::StreamToFetch> streams(
+      std::size_t option) const override {
+    std::vector<BackendRestorerProcedure::StreamToFetch> result;
     for (const OperatorStateHandle& handle : alternatives_[option]) {
-      result.push_back(handle.delegate);
+      result.push_back({handle.delegate, {}});
     }
     return result;
   }
   base::Result<Work, std::string> create(std::size_t option,
-                                         const std::vector<Blob>& streams) override {
+                                         const std::vector<FetchedStream>& streams) override {
     auto backend = std::make_unique<OperatorStateBackend>();
     auto result = backend->restore(alternatives_[option], streams);
     if (result.ok()) backend_ = std::move(backend);

@@ -73,8 +73,7 @@ void StreamTask::set_up_outputs() {
   for (std::size_t i = 0; i < descriptor_->outputs.size(); ++i) {
     const ResultPartitionDescriptor& output = descriptor_->outputs[i];
     const JobEdge& edge = vertex.outputs[i];
-    std::unique_ptr<ResultPartition> partition =
-        network_->create_partition(output, &set_up_error_);
+    std::unique_ptr<ResultPartition> partition = network_->create_partition(output, &set_up_error_);
     if (partition == nullptr) return;
     partitions_.push_back(std::move(partition));
     const JobVertex& target =
@@ -468,8 +467,11 @@ bool StreamTask::perform_checkpoint(const CheckpointMetaData& meta,
     return false;
   }
   if (options.type == CheckpointType::SYNC_SAVEPOINT) {
-    TAILRACE_ASSERT_MSG(!sync_savepoint_ || *sync_savepoint_ == meta.id,
-                        "a second synchronous savepoint");
+    if (sync_savepoint_ && *sync_savepoint_ != meta.id) {
+      // Flink 1.10 StreamTask.setSynchronousSavepointId throws, and the task fails of it.
+      host_->invokable_failed("at most one stop-with-savepoint checkpoint at a time is allowed");
+      return true;
+    }
     sync_savepoint_ = meta.id;
   }
   // The barrier goes out before the snapshot, so that the next task aligns meanwhile.

@@ -67,8 +67,8 @@ void Connections::process_died(engine::ProcessId process, bool silently) {
       continue;
     }
     const bool client_died = connection.client == process;
-    base::Callback closed = std::move(client_died ? connection.closed_at_server
-                                                  : connection.closed_at_client);
+    base::Callback closed =
+        std::move(client_died ? connection.closed_at_server : connection.closed_at_client);
     const engine::ProcessId peer = client_died ? connection.server : connection.client;
     shut(connection);
     if (!silently && closed) run_in_(peer, link_latency_, std::move(closed));

@@ -3,33 +3,27 @@
 #include <utility>
 
 #include "sim/base/assert.hpp"
-#include "sim/base/hash.hpp"
 
 namespace tailrace::scenarios {
 
-std::size_t ExternalStore::TextHash::operator()(std::string_view text) const {
-  return static_cast<std::size_t>(base::hash_bytes(text));
-}
-
 ExternalStore::Effect ExternalStore::effect_of(const engine::Record& record) {
-  auto found = index_.find(record.text);
-  if (found == index_.end()) {
-    found = index_.emplace(record.text, static_cast<std::uint32_t>(texts_.size())).first;
-    texts_.push_back(found->first);
-  }
-  return {found->second, record.number, record.created, {}};
+  return {texts_.id(record.text), record.number, record.created, {}};
 }
 
 engine::TransactionId ExternalStore::begin() {
   const engine::TransactionId transaction = next_++;
-  open_.emplace(transaction, std::vector<Effect>{});
+  open_.try_emplace(transaction);
   return transaction;
 }
 
 void ExternalStore::write(engine::TransactionId transaction, const engine::Record& record) {
-  const auto found = open_.find(transaction);
-  TAILRACE_ASSERT_MSG(found != open_.end(), "a write into a transaction that is not open");
-  found->second.push_back(effect_of(record));
+  if (transaction != last_) {
+    const auto found = open_.find(transaction);
+    TAILRACE_ASSERT_MSG(found != open_.end(), "a write into a transaction that is not open");
+    last_ = transaction;
+    last_log_ = &found->second;
+  }
+  last_log_->push_back(effect_of(record));
 }
 
 bool ExternalStore::commit(engine::TransactionId transaction) {
@@ -38,18 +32,25 @@ bool ExternalStore::commit(engine::TransactionId transaction) {
     const auto before = finished_.find(transaction);
     return before != finished_.end() && before->second;
   }
-  const Time now = clock_->now();
-  for (Effect effect : found->second) {
-    effect.committed = now;
-    committed_.push_back(effect);
-  }
-  open_.erase(found);
+  committed_.append(std::move(found->second), clock_->now());
+  close(found);
   finished_.emplace(transaction, true);
   return true;
 }
 
 void ExternalStore::abort(engine::TransactionId transaction) {
-  if (open_.erase(transaction) > 0) finished_.emplace(transaction, false);
+  const auto found = open_.find(transaction);
+  if (found == open_.end()) return;
+  close(found);
+  finished_.emplace(transaction, false);
+}
+
+void ExternalStore::close(std::map<engine::TransactionId, EffectLog>::iterator transaction) {
+  if (transaction->first == last_) {
+    last_ = 0;
+    last_log_ = nullptr;
+  }
+  open_.erase(transaction);
 }
 
 void ExternalStore::append(const engine::Record& record) {

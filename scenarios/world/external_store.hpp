@@ -6,12 +6,11 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 #include <string_view>
-#include <unordered_map>
-#include <vector>
 
+#include "analysis/interner.hpp"
 #include "engine/ports.hpp"
+#include "scenarios/world/effect_log.hpp"
 
 namespace tailrace::scenarios {
 
@@ -19,12 +18,7 @@ using base::Time;
 
 class ExternalStore final : public engine::ExternalSystem {
  public:
-  struct Effect {
-    std::uint32_t text = 0;  // index for `text`
-    std::int64_t number = 0;
-    Time created;    // of the record
-    Time committed;  // when it became visible
-  };
+  using Effect = scenarios::Effect;
 
   explicit ExternalStore(const engine::Clock& clock) : clock_(&clock) {}
 
@@ -35,27 +29,27 @@ class ExternalStore final : public engine::ExternalSystem {
   void append(const engine::Record& record) override;
 
   // In the order in which they became visible.
-  [[nodiscard]] const std::vector<Effect>& committed() const { return committed_; }
-  [[nodiscard]] std::string_view text(const Effect& effect) const { return texts_[effect.text]; }
+  [[nodiscard]] const EffectLog& committed() const { return committed_; }
+  // Valid until the next write.
+  [[nodiscard]] std::string_view text(const Effect& effect) const {
+    return texts_.text(effect.text);
+  }
   [[nodiscard]] std::size_t open_transactions() const { return open_.size(); }
 
  private:
   [[nodiscard]] Effect effect_of(const engine::Record& record);
+  void close(std::map<engine::TransactionId, EffectLog>::iterator transaction);
 
   const engine::Clock* clock_;
   engine::TransactionId next_ = 1;
   // Few at a time: two or so for each subtask of a sink.
-  std::map<engine::TransactionId, std::vector<Effect>> open_;
+  std::map<engine::TransactionId, EffectLog> open_;
+  // The one that was written last: records come in runs.
+  engine::TransactionId last_ = 0;
+  EffectLog* last_log_ = nullptr;
   std::map<engine::TransactionId, bool> finished_;  // true: committed
-  std::vector<Effect> committed_;
-
-  struct TextHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const;
-  };
-  // Looked up only, never walked: the order of texts_ is that of their first appearance.
-  std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> index_;
-  std::vector<std::string_view> texts_;  // views of the keys of index_, which do not move
+  EffectLog committed_;
+  analysis::Interner texts_;
 };
 
 }  // namespace tailrace::scenarios

@@ -78,6 +78,10 @@ std::int64_t FileLog::lines_in(std::int32_t partition) const {
       partitions_.at(static_cast<std::size_t>(partition)).line_starts.size());
 }
 
+std::int64_t FileLog::lines_read(std::int32_t partition) const {
+  return partitions_.at(static_cast<std::size_t>(partition)).passed;
+}
+
 void FileLog::for_each_line(std::int32_t partition, std::int64_t count,
                             const std::function<void(std::string_view line)>& visit) const {
   const Partition& part = partitions_.at(static_cast<std::size_t>(partition));

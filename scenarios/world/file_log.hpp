@@ -44,6 +44,8 @@ class FileLog final : public engine::ReplayableLog {
   // Lines of [begin(partition), position).
   [[nodiscard]] std::int64_t lines_before(std::int32_t partition, std::int64_t position) const;
   [[nodiscard]] std::int64_t lines_in(std::int32_t partition) const;
+  // Lines of a partition that somebody has read on behind.
+  [[nodiscard]] std::int64_t lines_read(std::int32_t partition) const;
   // The first `count` lines of a partition; reads nothing in the sense of `read`.
   void for_each_line(std::int32_t partition, std::int64_t count,
                      const std::function<void(std::string_view line)>& visit) const;

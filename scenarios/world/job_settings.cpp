@@ -24,7 +24,8 @@ engine::RestartStrategyConfig restart_config(const FlinkOptions& flink) {
 // spec coordinator.md.
 engine::CheckpointRetentionPolicy retention_policy(CheckpointRetention retention) {
   switch (retention) {
-    case CheckpointRetention::NEVER_RETAIN: break;
+    case CheckpointRetention::NEVER_RETAIN:
+      break;
     case CheckpointRetention::DELETE_ON_CANCELLATION:
       return engine::CheckpointRetentionPolicy::RETAIN_ON_FAILURE;
     case CheckpointRetention::RETAIN_ON_CANCELLATION:

@@ -23,7 +23,9 @@ ProcessPorts::ProcessPorts(const SharedWorld& world, engine::ProcessId id, sim::
 
 ProcessPorts::~ProcessPorts() = default;
 
-sim::OwnerTag ProcessPorts::owner() const { return sim::OwnerTag{id_.value}; }
+sim::OwnerTag ProcessPorts::owner() const {
+  return sim::OwnerTag{id_.value};
+}
 
 void ProcessPorts::die(bool silently) {
   TAILRACE_ASSERT(alive_);
@@ -43,7 +45,9 @@ void ProcessPorts::die(bool silently) {
 
 // --- timers ------------------------------------------------------------------------------------
 
-Time ProcessPorts::now() const { return world_.simulation->now(); }
+Time ProcessPorts::now() const {
+  return world_.simulation->now();
+}
 
 engine::TimerId ProcessPorts::schedule(Duration delay, base::Callback callback) {
   if (!alive_) return {};
@@ -102,8 +106,8 @@ void ProcessPorts::accept(engine::ConnectionId connection, base::Callback closed
   world_.connections->accept(connection, std::move(closed));
 }
 
-void ProcessPorts::send(engine::ConnectionId connection, std::int64_t bytes,
-                        base::Callback written, base::Callback delivered) {
+void ProcessPorts::send(engine::ConnectionId connection, std::int64_t bytes, base::Callback written,
+                        base::Callback delivered) {
   if (alive_) {
     world_.connections->send(connection, id_, bytes, std::move(written), std::move(delivered));
   }
@@ -115,9 +119,13 @@ void ProcessPorts::close(engine::ConnectionId connection) {
 
 // --- compute -------------------------------------------------------------------------------------
 
-Duration ProcessPorts::price(const engine::Work& work) const { return world_.costs->price(work); }
+Duration ProcessPorts::price(const engine::Work& work) const {
+  return world_.costs->price(work);
+}
 
-Duration ProcessPorts::slice() const { return world_.costs->slice(); }
+Duration ProcessPorts::slice() const {
+  return world_.costs->slice();
+}
 
 void ProcessPorts::run(engine::ComputeClient client, Duration nominal, base::Callback done) {
   if (!alive_) return;
@@ -149,8 +157,9 @@ void ProcessPorts::put(std::string path, std::vector<std::byte> bytes,
     }
     world_.store->put(
         size, owner(),
-        [contents = world_.blobs, request = std::move(request)](sim::StorageStatus status) {
-          const bool stored = status == sim::StorageStatus::kOk;
+        [contents = world_.blobs, removed = world_.removed,
+         request = std::move(request)](sim::StorageStatus status) {
+          const bool stored = status == sim::StorageStatus::kOk && !removed->cover(request->path);
           if (stored) (*contents)[request->path] = request->blob;
           request->done(stored ? engine::PutStatus::kStored : engine::PutStatus::kFailed);
         });
@@ -169,14 +178,34 @@ void ProcessPorts::after_extra_latency(base::Callback request) {
 void ProcessPorts::get(const std::string& path, base::InplaceFunction<void(engine::Blob)> done) {
   if (!alive_) return;
   const auto found = world_.blobs->find(path);
-  const engine::Blob blob = found == world_.blobs->end() ? nullptr : found->second;
+  fetch(found == world_.blobs->end() ? nullptr : found->second, std::move(done));
+}
+
+void ProcessPorts::get_range(const std::string& path, std::int64_t offset, std::int64_t length,
+                             base::InplaceFunction<void(engine::Blob)> done) {
+  if (!alive_) return;
+  TAILRACE_ASSERT(offset >= 0 && length >= 1);
+  const auto found = world_.blobs->find(path);
+  engine::Blob part;
+  if (found != world_.blobs->end()) {
+    const std::vector<std::byte>& whole = *found->second;
+    const auto size = static_cast<std::int64_t>(whole.size());
+    if (offset <= size && length <= size - offset) {
+      part = std::make_shared<const std::vector<std::byte>>(whole.begin() + offset,
+                                                            whole.begin() + offset + length);
+    }
+  }
+  fetch(std::move(part), std::move(done));
+}
+
+void ProcessPorts::fetch(engine::Blob blob, base::InplaceFunction<void(engine::Blob)> done) {
   const std::int64_t size = blob == nullptr ? 0 : static_cast<std::int64_t>(blob->size());
   struct Request {
     engine::Blob blob;
     base::InplaceFunction<void(engine::Blob)> done;
   };
   auto request = std::make_unique<Request>();
-  request->blob = blob;
+  request->blob = std::move(blob);
   request->done = std::move(done);
   after_extra_latency([this, size, request = std::move(request)]() mutable {
     world_.store->get(size, owner(), [request = std::move(request)](sim::StorageStatus status) {
@@ -185,8 +214,21 @@ void ProcessPorts::get(const std::string& path, base::InplaceFunction<void(engin
   });
 }
 
-// Takes effect at once: nobody waits for a deletion, and nobody may read what is deleted.
-void ProcessPorts::remove(const std::string& path) { world_.blobs->erase(path); }
+// Takes effect at once: nobody waits for a deletion, and nobody may read what is deleted. The dead
+// delete nothing.
+void ProcessPorts::remove(const std::string& path) {
+  if (alive_) world_.blobs->erase(path);
+}
+
+void ProcessPorts::remove_directory(const std::string& path) {
+  if (!alive_) return;
+  const std::string below = path + '/';
+  const auto first = world_.blobs->lower_bound(below);
+  auto last = first;
+  while (last != world_.blobs->end() && last->first.starts_with(below)) ++last;
+  world_.blobs->erase(first, last);
+  world_.removed->add(path);
+}
 
 std::int64_t ProcessPorts::uniform(std::string_view stream, std::int64_t low, std::int64_t high) {
   return world_.random->stream(stream).uniform(low, high);

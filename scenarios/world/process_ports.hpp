@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,23 @@ class RandomStreams {
 // The contents of the checkpoint store; the sim only knows how long its requests take.
 using BlobContents = std::map<std::string, engine::Blob>;
 
+// Directories of the store that have been removed; nothing may be written there any more.
+class RemovedDirectories {
+ public:
+  void add(std::string directory) { directories_.insert(std::move(directory)); }
+  // Whether one of the directories above the path has been removed.
+  [[nodiscard]] bool cover(std::string_view path) const {
+    for (std::size_t end = path.rfind('/'); end != std::string_view::npos && end > 0;
+         end = path.rfind('/', end - 1)) {
+      if (directories_.contains(path.substr(0, end))) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::set<std::string, std::less<>> directories_;
+};
+
 // What all processes share. Everything outlives the processes.
 struct SharedWorld {
   sim::Simulation* simulation = nullptr;
@@ -53,6 +71,7 @@ struct SharedWorld {
   RandomStreams* random = nullptr;
   const CostModel* costs = nullptr;
   BlobContents* blobs = nullptr;
+  RemovedDirectories* removed = nullptr;
   const StorageTrouble* trouble = nullptr;  // what is wrong with the store at the moment
   Duration rpc_latency;
   std::vector<std::unique_ptr<ProcessPorts>>* processes = nullptr;  // by id, from 1
@@ -134,7 +153,12 @@ class ProcessPorts final : private engine::Clock,
   void put(std::string path, std::vector<std::byte> bytes,
            base::InplaceFunction<void(engine::PutStatus)> done) override;
   void get(const std::string& path, base::InplaceFunction<void(engine::Blob)> done) override;
+  void get_range(const std::string& path, std::int64_t offset, std::int64_t length,
+                 base::InplaceFunction<void(engine::Blob)> done) override;
   void remove(const std::string& path) override;
+  void remove_directory(const std::string& path) override;
+  // Hands out `blob`, which may be null, when its bytes have come.
+  void fetch(engine::Blob blob, base::InplaceFunction<void(engine::Blob)> done);
   // RandomDraws
   std::int64_t uniform(std::string_view stream, std::int64_t low, std::int64_t high) override;
 

@@ -26,16 +26,30 @@ engine::OperatorId operator_id(const OperatorSpec& op) {
 
 analysis::Dataflow::Function function_of(const OperatorSpec& op) {
   switch (op.kind) {
-    case OperatorKind::kSource: return analysis::Dataflow::Function::kSource;
+    case OperatorKind::kSource:
+      return analysis::Dataflow::Function::kSource;
     case OperatorKind::kFlatMap:
     case OperatorKind::kMap:
       return op.function == OperatorFunction::kTokenize ? analysis::Dataflow::Function::kTokenize
                                                         : analysis::Dataflow::Function::kIdentity;
-    case OperatorKind::kKeyed: return analysis::Dataflow::Function::kCount;
-    case OperatorKind::kSink: return analysis::Dataflow::Function::kSink;
+    case OperatorKind::kKeyed:
+      return analysis::Dataflow::Function::kCount;
+    case OperatorKind::kSink:
+      return analysis::Dataflow::Function::kSink;
   }
   TAILRACE_ASSERT_MSG(false, "an operator of an unknown kind");
   return {};
+}
+
+bool is_ever_rescaled(const Scenario& scenario, std::int32_t op) {
+  const auto changes_it = [&](const TimelineEntry::Rescale& change) {
+    return change.op == op &&
+           change.parallelism != scenario.job.operators[static_cast<std::size_t>(op)].parallelism;
+  };
+  return std::any_of(scenario.timeline.begin(), scenario.timeline.end(),
+                     [&](const TimelineEntry& entry) {
+                       return std::any_of(entry.rescales.begin(), entry.rescales.end(), changes_it);
+                     });
 }
 
 }  // namespace
@@ -55,10 +69,11 @@ std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source
   if (state == snapshot_->operator_states.end()) return lines;
   const FileLog& log = *ends_->logs.at(source);
   for (const auto& [subtask, part] : state->second.subtasks) {
-    std::vector<engine::Blob> streams;
+    std::vector<engine::FetchedStream> streams;
     for (const engine::OperatorStateHandle& handle : part.managed_operator) {
-      streams.push_back(read(*handle.delegate));
-      TAILRACE_ASSERT_MSG(streams.back() != nullptr, "a state file of the last snapshot is gone");
+      engine::Blob stream = read(*handle.delegate);
+      TAILRACE_ASSERT_MSG(stream != nullptr, "a state file of the last snapshot is gone");
+      streams.emplace_back(std::move(stream));
     }
     engine::OperatorStateBackend backend;
     const auto restored = backend.restore(part.managed_operator, streams);
@@ -67,9 +82,7 @@ std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source
          backend.get_list_state<engine::Bytes>(engine::kLineSourceState).get()) {
       const engine::PartitionPosition position = engine::decode_position(element);
       const bool first =
-          lines
-              .emplace(position.partition,
-                       log.lines_before(position.partition, position.position))
+          lines.emplace(position.partition, log.lines_before(position.partition, position.position))
               .second;
       TAILRACE_ASSERT_MSG(first, "a partition of a source has two owners");
     }
@@ -77,23 +90,22 @@ std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source
   return lines;
 }
 
-std::optional<analysis::Audit> RunCollector::audit() const {
-  if (snapshot_ == nullptr && !finished_by_itself_) return std::nullopt;
+analysis::Audit RunCollector::audit_against(const LinesOf& lines_of) const {
   analysis::Dataflow dataflow;
-  for (const OperatorSpec& op : scenario_->job.operators) {
-    dataflow.nodes.push_back({function_of(op), op.inputs});
+  for (std::size_t i = 0; i < scenario_->job.operators.size(); ++i) {
+    const OperatorSpec& op = scenario_->job.operators[i];
+    std::int32_t copies = 1;
+    if (op.partitioner == engine::PartitionerKind::kBroadcast && !op.inputs.empty()) {
+      copies = op.parallelism;
+      // How many copies a record had depends on when it was sent: nobody outside the job knows.
+      if (is_ever_rescaled(*scenario_, static_cast<std::int32_t>(i))) return std::nullopt;
+    }
+    dataflow.nodes.push_back({function_of(op), op.inputs, copies});
   }
   analysis::Ledger ledger(dataflow);
   for (const auto& [source, log] : ends_->logs) {
-    const std::map<std::int32_t, std::int64_t> read_to =
-        finished_by_itself_ ? std::map<std::int32_t, std::int64_t>{} : positions(source);
     for (std::int32_t partition = 0; partition < log->partition_count(); ++partition) {
-      std::int64_t left = log->lines_in(partition);
-      if (!finished_by_itself_) {
-        const auto found = read_to.find(partition);
-        left = found == read_to.end() ? 0 : found->second;
-      }
-      log->for_each_line(partition, left,
+      log->for_each_line(partition, lines_of(*log, source, partition),
                          [&](std::string_view line) { ledger.offer(source, line); });
     }
   }
@@ -103,6 +115,41 @@ std::optional<analysis::Audit> RunCollector::audit() const {
     }
   }
   return ledger.audit();
+}
+
+std::optional<analysis::Audit> RunCollector::audit() const {
+  // A record that goes to every subtask has as many effects as there are: the ledger knows of none.
+  const auto& operators = scenario_->job.operators;
+  if (std::any_of(operators.begin(), operators.end(), [](const OperatorSpec& op) {
+        return op.partitioner == engine::PartitionerKind::kBroadcast;
+      })) {
+    return std::nullopt;
+  }
+  if (finished_by_itself_) {
+    return audit_against([](const FileLog& log, std::int32_t, std::int32_t partition) {
+      return log.lines_in(partition);
+    });
+  }
+  if (snapshot_ == nullptr && !cut_) return std::nullopt;
+
+  std::map<std::int32_t, std::map<std::int32_t, std::int64_t>> covered;
+  if (snapshot_ != nullptr) {
+    for (const auto& [source, log] : ends_->logs) covered.emplace(source, positions(source));
+  }
+  analysis::Audit audit =
+      audit_against([&covered](const FileLog&, std::int32_t source, std::int32_t partition) {
+        const auto& lines = covered[source];
+        const auto found = lines.find(partition);
+        return found == lines.end() ? std::int64_t{0} : found->second;
+      });
+  if (cut_) {
+    // Lost is what the last checkpoint covers and nobody has seen. What came after it was read, too,
+    // and a sink that does not wait for checkpoints has written it: once is not too often.
+    audit.duplicated = audit_against([](const FileLog& log, std::int32_t, std::int32_t partition) {
+                         return log.lines_read(partition);
+                       }).duplicated;
+  }
+  return audit;
 }
 
 std::optional<std::int64_t> RunCollector::orphaned_blobs() const {

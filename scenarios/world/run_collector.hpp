@@ -1,6 +1,11 @@
 // Puts a finished run together as results: the audit, the latencies, the dumps.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+
 #include "analysis/run_result.hpp"
 #include "engine/checkpoint/completed_checkpoint.hpp"
 #include "scenarios/run_scenario.hpp"
@@ -19,9 +24,14 @@ class RunCollector {
   void set_reason(analysis::FinishReason reason) { reason_ = reason; }
   // All sources ended and so did the job: then every line counts.
   void set_finished_by_itself(bool finished) { finished_by_itself_ = finished; }
-  // The savepoint that the run ended with, or the last checkpoint before it was cut; may be null.
+  // The savepoint that the run ended with; may be null.
   void set_last_snapshot(engine::CompletedCheckpointPtr snapshot) {
     snapshot_ = std::move(snapshot);
+  }
+  // The run was cut: `latest` is the last completed checkpoint, null if there was none.
+  void set_cut(engine::CompletedCheckpointPtr latest) {
+    snapshot_ = std::move(latest);
+    cut_ = true;
   }
 
   // Feeds the committed effects to the trace, too: they are what a run has done to the world.
@@ -30,6 +40,10 @@ class RunCollector {
 
  private:
   [[nodiscard]] std::optional<analysis::Audit> audit() const;
+  // The audit of a job to which the sources have offered so many lines of each partition.
+  using LinesOf =
+      std::function<std::int64_t(const FileLog& log, std::int32_t source, std::int32_t partition)>;
+  [[nodiscard]] analysis::Audit audit_against(const LinesOf& lines_of) const;
   // How far each partition of a source had been read at the snapshot, in lines by partition.
   [[nodiscard]] std::map<std::int32_t, std::int64_t> positions(std::int32_t source) const;
   [[nodiscard]] engine::Blob read(const engine::StreamStateHandle& handle) const;
@@ -41,6 +55,7 @@ class RunCollector {
   const BlobContents* blobs_;
   analysis::FinishReason reason_ = analysis::FinishReason::kDuration;
   bool finished_by_itself_ = false;
+  bool cut_ = false;
   engine::CompletedCheckpointPtr snapshot_;
 };
 

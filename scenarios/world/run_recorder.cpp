@@ -18,6 +18,10 @@ void RunRecorder::trace(sim::TraceKind kind, std::int64_t a, std::int64_t b, std
 // --- what the world does -------------------------------------------------------------------------
 
 void RunRecorder::job_submitted(engine::JobId job, std::int32_t subtasks) {
+  // A source of 1.10 goes on while a synchronous savepoint completes (spec coordinator.md ):
+  // what it reads meanwhile is read again by the next job, without any failure.
+  settle_replayed();
+  replays_are_of_restart_ = false;
   job_ = job;
   subtasks_ = static_cast<std::size_t>(subtasks);
   running_.clear();
@@ -43,7 +47,7 @@ void RunRecorder::fault_injected() {
 void RunRecorder::settle_replayed() {
   if (!replayed_) return;
   const std::int64_t total = replayed_();
-  if (!restarts_.empty()) restarts_.back().records_replayed += total - replayed_before_;
+  if (replays_are_of_restart_) restarts_.back().records_replayed += total - replayed_before_;
   replayed_before_ = total;
 }
 
@@ -90,6 +94,7 @@ void RunRecorder::on_failover(engine::JobId, engine::SubtaskRef subtask, std::st
   trace(trace_kind::kFailover, subtask.vertex, subtask.subtask, restarts ? 1 : 0, 0, cause);
   if (!restarts) return;
   settle_replayed();
+  replays_are_of_restart_ = true;
   analysis::RestartRow row;
   row.failed = simulation_->now();
   row.cause = std::string(cause);

@@ -102,7 +102,9 @@ class RunRecorder final : public engine::Observer {
   std::vector<analysis::RestartRow> restarts_;
   std::vector<analysis::RescaleRow> rescales_;
   bool rescaling_ = false;
-  std::int64_t replayed_before_ = 0;  // of earlier restarts
+  std::int64_t replayed_before_ = 0;  // what was settled already
+  // Lines read again now belong to the last restart: since the last start of a job, it failed.
+  bool replays_are_of_restart_ = false;
   std::optional<Time> last_fault_;
   // Subtasks that have met a barrier of a pending checkpoint.
   std::set<std::tuple<engine::CheckpointId, std::int32_t, std::int32_t>> met_barrier_;

@@ -18,6 +18,8 @@ namespace {
 // A person or a script that stops or rescales a job which cannot be stopped just now (it restarts,
 // a checkpoint fails) tries again after so long.
 constexpr Duration kClientRetry = Duration::seconds(1);
+// Then the client gives up on a job that it cannot stop, and the run ends as it stands.
+constexpr Duration kClientPatience = Duration::seconds(3600);
 // Runs that wait for something that never happens end here.
 constexpr Duration kLongestRun = Duration::seconds(24 * 3600);
 // How often somebody who watches is told, in virtual time.
@@ -47,8 +49,7 @@ void ScenarioRun::start() {
 
   engine::JobSubmission submission = job_settings(*scenario_);
   submission.graph = build_stream_graph(*scenario_, parallelism_, ends_);
-  base::Result<engine::JobId, std::string> job =
-      job_manager_->submit_job(std::move(submission));
+  base::Result<engine::JobId, std::string> job = job_manager_->submit_job(std::move(submission));
   if (!job) throw ScenarioError(describe(*scenario_, scenario_->job.position) + ": " + job.error());
   submitted(job.value());
 
@@ -56,6 +57,7 @@ void ScenarioRun::start() {
       [this](CheckpointMoment moment, engine::CheckpointId id, std::int32_t acknowledged) {
         checkpoint_moment(moment, id, acknowledged);
       });
+  recorder_.set_running_listener([this](engine::JobId running) { on_running(running); });
   recorder_.set_replay_counter([this] {
     std::int64_t lines = 0;
     for (const auto& [op, log] : ends_.logs) lines += log->lines_replayed();
@@ -122,9 +124,14 @@ void ScenarioRun::arm_timeline() {
   for (std::size_t i = 0; i < scenario_->timeline.size(); ++i) {
     const Anchor& anchor = scenario_->timeline[i].anchor;
     switch (anchor.kind) {
-      case Anchor::Kind::kAt: simulation_.schedule_at(anchor.at, [this, i] { fire(i); }); break;
-      case Anchor::Kind::kEvery: arm_repetition(i, anchor.from); break;
-      case Anchor::Kind::kCheckpoint: break;  // checkpoint_moment
+      case Anchor::Kind::kAt:
+        simulation_.schedule_at(anchor.at, [this, i] { fire(i); });
+        break;
+      case Anchor::Kind::kEvery:
+        arm_repetition(i, anchor.from);
+        break;
+      case Anchor::Kind::kCheckpoint:
+        break;  // checkpoint_moment
     }
   }
 }
@@ -161,16 +168,23 @@ void ScenarioRun::fire(std::size_t entry) {
 bool ScenarioRun::perform(std::size_t index) {
   const TimelineEntry& entry = scenario_->timeline[index];
   switch (entry.action) {
-    case ActionKind::kKill: return kill(entry, false);
-    case ActionKind::kVanish: return kill(entry, true);
-    case ActionKind::kSlow: return slow(index);
-    case ActionKind::kPause: return pause(entry);
-    case ActionKind::kFail: return fail(entry);
-    case ActionKind::kStorage: return trouble_storage(entry);
+    case ActionKind::kKill:
+      return kill(entry, false);
+    case ActionKind::kVanish:
+      return kill(entry, true);
+    case ActionKind::kSlow:
+      return slow(index);
+    case ActionKind::kPause:
+      return pause(entry);
+    case ActionKind::kFail:
+      return fail(entry);
+    case ActionKind::kStorage:
+      return trouble_storage(entry);
     case ActionKind::kRescale:
       if (job_ended_ || ending_) return false;
-      rescale(index);
-      return true;
+      waiting_rescales_.push_back(index);
+      next_rescale();
+      return false;  // a hit when it begins
     case ActionKind::kSavepoint:
       if (job_ended_) return false;
       job_manager_->trigger_savepoint(job_, {}, [](const engine::StopResult&) {});
@@ -269,7 +283,12 @@ bool ScenarioRun::trouble_storage(const TimelineEntry& entry) {
   return true;
 }
 
-void ScenarioRun::rescale(std::size_t index) {
+// One at a time: a job that is on its way out has nothing left to rescale.
+void ScenarioRun::next_rescale() {
+  if (rescaling_ || ending_ || job_ended_ || waiting_rescales_.empty()) return;
+  const std::size_t index = waiting_rescales_.front();
+  waiting_rescales_.pop_front();
+  hit_[index] = true;
   std::string what;
   for (const TimelineEntry::Rescale& change : scenario_->timeline[index].rescales) {
     const auto op = static_cast<std::size_t>(change.op);
@@ -278,11 +297,43 @@ void ScenarioRun::rescale(std::size_t index) {
             std::to_string(change.parallelism);
   }
   recorder_.rescale_requested(std::move(what), cluster_.records_in_flight());
-  rescaling_ = true;
-  try_rescale(index);
+  rescaling_ = index;
+  ask();
 }
 
-void ScenarioRun::try_rescale(std::size_t index) {
+// --- the client ------------------------------------------------------------------------------------
+
+// Asks the job manager for what the client wants now: a rescale under way comes before the end.
+void ScenarioRun::ask() {
+  if (job_ended_) return;
+  request_ = std::make_unique<base::Lifeline>();
+  if (rescaling_) {
+    ask_to_rescale(*rescaling_);
+  } else {
+    ask_to_stop();
+  }
+}
+
+void ScenarioRun::ask_again_later() {
+  request_.reset();
+  simulation_.schedule(kClientRetry, [this] { ask(); });
+}
+
+void ScenarioRun::refused() {
+  if (job_manager_->status(job_) == engine::JobStatus::FINISHED) {
+    finish_by_itself();  // its sources ended while we asked
+  } else {
+    ask_again_later();  // it goes on as it was
+  }
+}
+
+// Flink 1.10 leaves a stop with savepoint unanswered if a task fails between the savepoint and the
+// end of the tasks: the job restarts from the savepoint and goes on. The client sees that it runs.
+void ScenarioRun::on_running(engine::JobId job) {
+  if (job == job_ && request_ != nullptr) ask_again_later();
+}
+
+void ScenarioRun::ask_to_rescale(std::size_t index) {
   std::vector<std::int32_t> wanted =
       rescaled_parallelism(parallelism_, scenario_->timeline[index].rescales);
   engine::Parallelisms changes;
@@ -290,59 +341,55 @@ void ScenarioRun::try_rescale(std::size_t index) {
     changes.emplace(scenario_->job.operators[i].id, wanted[i]);
   }
   engine::rescale_by_savepoint(
-      *job_manager_, job_, changes, {},
-      [this, index, wanted = std::move(wanted)](base::Result<engine::JobId, std::string> result) {
+      *job_manager_, job_, changes, {}, *request_,
+      [this, wanted = std::move(wanted)](base::Result<engine::JobId, std::string> result) {
         if (job_ended_) return;
         if (!result.ok()) {
-          // The job goes on as it was (it restarts, say); the client asks again.
-          simulation_.schedule(kClientRetry, [this, index] {
-            if (!job_ended_) try_rescale(index);
-          });
+          refused();
           return;
         }
+        request_.reset();
         parallelism_ = wanted;
-        rescaling_ = false;
+        rescaling_.reset();
         submitted(result.value());
+        if (ending_) {
+          ask();
+        } else {
+          next_rescale();
+        }
       });
+}
+
+void ScenarioRun::ask_to_stop() {
+  job_manager_->stop_with_savepoint(job_, {}, false,
+                                    request_->bind([this](engine::StopResult stopped) {
+                                      if (job_ended_) return;
+                                      if (stopped.ok()) {
+                                        final_savepoint_ = stopped.value();
+                                        finish();
+                                      } else {
+                                        refused();
+                                      }
+                                    }));
 }
 
 // --- the end ---------------------------------------------------------------------------------------
 
 void ScenarioRun::request_end(analysis::FinishReason reason) {
   if (ending_ || job_ended_) return;
-  const bool ends_by_itself =
-      reason != analysis::FinishReason::kDuration &&
-      std::all_of(ends_.logs.begin(), ends_.logs.end(),
-                  [](const auto& entry) { return entry.second->finite(); });
+  const bool ends_by_itself = reason != analysis::FinishReason::kDuration &&
+                              std::all_of(ends_.logs.begin(), ends_.logs.end(),
+                                          [](const auto& entry) { return entry.second->finite(); });
   if (ends_by_itself) return;
   ending_ = reason;
   if (!scenario_->stop_with_savepoint) {
     finish();
     return;
   }
-  try_stop();
-}
-
-void ScenarioRun::try_stop() {
-  if (job_ended_) return;
-  const auto again = [this] { simulation_.schedule(kClientRetry, [this] { try_stop(); }); };
-  if (rescaling_) {
-    again();
-    return;
-  }
-  job_manager_->stop_with_savepoint(job_, {}, false, [this, again](engine::StopResult stopped) {
-    if (job_ended_) return;
-    if (!stopped.ok()) {
-      if (job_manager_->status(job_) == engine::JobStatus::FINISHED) {
-        finish();  // its sources ended while we asked
-      } else {
-        again();
-      }
-      return;
-    }
-    final_savepoint_ = stopped.value();
-    finish();
+  simulation_.schedule(kClientPatience, [this] {
+    if (!job_ended_) finish();
   });
+  if (!rescaling_) ask();
 }
 
 void ScenarioRun::on_job_terminated(engine::JobId job, engine::JobStatus status,
@@ -352,12 +399,17 @@ void ScenarioRun::on_job_terminated(engine::JobId job, engine::JobStatus status,
     // The old job of a rescale, or the end by savepoint, whose own callbacks go on from here; a
     // job whose sources have ended is finished by itself.
     if (rescaling_ || ending_) return;
-    finished_by_itself_ = true;
-    ending_ = analysis::FinishReason::kSourcesFinished;
-  } else {
-    failure_ = cause;
-    ending_ = analysis::FinishReason::kJobFailed;
+    finish_by_itself();
+    return;
   }
+  failure_ = cause;
+  ending_ = analysis::FinishReason::kJobFailed;
+  finish();
+}
+
+void ScenarioRun::finish_by_itself() {
+  finished_by_itself_ = true;
+  ending_ = analysis::FinishReason::kSourcesFinished;
   finish();
 }
 
@@ -370,17 +422,20 @@ RunOutcome ScenarioRun::collect() {
   RunCollector collector(*scenario_, ends_, cluster_.blobs());
   collector.set_reason(ending_.value_or(analysis::FinishReason::kIdle));
   collector.set_finished_by_itself(finished_by_itself_);
-  engine::CompletedCheckpointPtr last = final_savepoint_;
-  if (last == nullptr && ending_ && *ending_ == analysis::FinishReason::kDuration) {
-    // Cut: what counts is what the last completed checkpoint covers.
-    if (engine::CheckpointCoordinator* coordinator =
-            job_manager_->find_scheduler(job_)->coordinator();
-        coordinator != nullptr) {
+  collector.set_last_snapshot(final_savepoint_);
+  const bool cut = ending_ && final_savepoint_ == nullptr && !finished_by_itself_ &&
+                   *ending_ != analysis::FinishReason::kJobFailed &&
+                   *ending_ != analysis::FinishReason::kInterrupted;
+  if (cut) {
+    engine::CompletedCheckpointPtr last;
+    engine::DefaultScheduler* scheduler = job_manager_->find_scheduler(job_);
+    if (engine::CheckpointCoordinator* coordinator = scheduler->coordinator();
+        coordinator != nullptr && scheduler->status() != engine::JobStatus::FINISHED) {
       coordinator->restore_latest_checkpointed_state(
           {}, [&last](engine::CompletedCheckpointPtr latest) { last = std::move(latest); });
     }
+    collector.set_cut(std::move(last));
   }
-  collector.set_last_snapshot(last);
   RunOutcome outcome = collector.collect(recorder_, simulation_, options_);
   for (std::size_t i = 0; i < hit_.size(); ++i) {
     if (!hit_[i] && !scenario_->timeline[i].optional) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "scenarios/world/job_builder.hpp"
 #include "scenarios/world/run_recorder.hpp"
 #include "scenarios/world/simulated_cluster.hpp"
+#include "sim/base/lifeline.hpp"
 #include "sim/simulation.hpp"
 
 namespace tailrace::scenarios {
@@ -62,15 +64,22 @@ class ScenarioRun final : private engine::JobListener {
   bool pause(const TimelineEntry& entry);
   bool fail(const TimelineEntry& entry);
   bool trouble_storage(const TimelineEntry& entry);
-  void rescale(std::size_t entry);
-  void try_rescale(std::size_t entry);
+  void next_rescale();
   void apply_slow_downs();
   // For how long an entry lasts; `back` undoes it.
   void after(const std::optional<Duration>& lasts, base::Callback back);
 
+  // The client of the job manager
+  void ask();
+  void ask_again_later();
+  void refused();
+  void ask_to_rescale(std::size_t entry);
+  void ask_to_stop();
+  void on_running(engine::JobId job);
+
   // The end
   void request_end(analysis::FinishReason reason);
-  void try_stop();
+  void finish_by_itself();
   void finish();
 
   const Scenario* scenario_;
@@ -86,13 +95,15 @@ class ScenarioRun final : private engine::JobListener {
   std::vector<std::int32_t> parallelism_;  // by operator, of the current submission
   std::vector<bool> hit_;                  // by timeline entry
   std::vector<ActiveSlowDown> slow_downs_;
-  bool rescaling_ = false;
+  std::deque<std::size_t> waiting_rescales_;  // timeline entries
+  std::optional<std::size_t> rescaling_;      // the one under way
+  std::unique_ptr<base::Lifeline> request_;   // what the client waits for; gone: nothing
 
   std::optional<analysis::FinishReason> ending_;
-  bool job_ended_ = false;      // by itself or for good
+  bool job_ended_ = false;  // by itself or for good
   bool finished_by_itself_ = false;
   bool started_ = false;
-  std::string failure_;         // of a FAILED job
+  std::string failure_;  // of a FAILED job
   engine::CompletedCheckpointPtr final_savepoint_;
 };
 

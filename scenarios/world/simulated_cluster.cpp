@@ -46,6 +46,7 @@ SimulatedCluster::SimulatedCluster(const Scenario& scenario, sim::Simulation& si
   shared_.random = &random_;
   shared_.costs = &costs_;
   shared_.blobs = &blobs_;
+  shared_.removed = &removed_;
   shared_.trouble = &trouble_;
   shared_.rpc_latency = scenario.cluster.rpc_latency;
   shared_.processes = &processes_;
@@ -80,7 +81,9 @@ ProcessPorts& SimulatedCluster::start_process(std::size_t machine) {
   return *processes_.back();
 }
 
-const engine::Ports& SimulatedCluster::job_manager_ports() const { return job_manager_->ports(); }
+const engine::Ports& SimulatedCluster::job_manager_ports() const {
+  return job_manager_->ports();
+}
 
 void SimulatedCluster::set_job_master(engine::RpcAddress<engine::JobMasterGateway> address) {
   job_master_ = address;

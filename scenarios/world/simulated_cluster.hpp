@@ -90,6 +90,7 @@ class SimulatedCluster final : private engine::NetworkPeers {
   sim::Network network_;
   sim::ObjectStore store_;
   BlobContents blobs_;
+  RemovedDirectories removed_;
   SlowDowns slow_downs_;
   StorageTrouble trouble_;
   std::vector<Machine> machines_;

@@ -4,6 +4,7 @@
 // of structs. Not cryptographic.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -33,18 +34,38 @@ class RunningHash {
   // Length first, then the bytes in little-endian words, the last one padded with zeros.
   void add(std::string_view bytes) {
     add(static_cast<std::uint64_t>(bytes.size()));
-    for (std::size_t at = 0; at < bytes.size(); at += 8) {
-      std::uint64_t word = 0;
-      for (std::size_t i = 0; i < 8 && at + i < bytes.size(); ++i) {
-        word |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[at + i])) << (8 * i);
-      }
-      add(word);
+    std::size_t at = 0;
+    for (; at + 8 <= bytes.size(); at += 8) add(little_endian_word(bytes.data() + at));
+    if (at == bytes.size()) return;
+    // Short texts are the usual case: the rest without a loop over its bytes.
+    const char* const rest = bytes.data() + at;
+    const std::size_t left = bytes.size() - at;
+    if (left >= 4) {
+      const std::uint64_t low = little_endian_half(rest);
+      const std::uint64_t high = little_endian_half(rest + left - 4);
+      add(low | high << (8 * (left - 4)));
+    } else {
+      const auto byte = [rest](std::size_t i) {
+        return static_cast<std::uint64_t>(static_cast<unsigned char>(rest[i])) << (8 * i);
+      };
+      add(byte(0) | byte(left / 2) | byte(left - 1));
     }
   }
 
   [[nodiscard]] constexpr std::uint64_t value() const { return state_; }
 
  private:
+  static std::uint64_t little_endian_word(const char* at) {
+    std::uint64_t word;
+    std::memcpy(&word, at, sizeof word);
+    return std::endian::native == std::endian::little ? word : __builtin_bswap64(word);
+  }
+  static std::uint64_t little_endian_half(const char* at) {
+    std::uint32_t half;
+    std::memcpy(&half, at, sizeof half);
+    return std::endian::native == std::endian::little ? half : __builtin_bswap32(half);
+  }
+
   std::uint64_t state_ = 0x243f6a8885a308d3ULL;
 };
 

@@ -33,6 +33,19 @@ TEST(Ledger, AgreesWithAWordCountThatIsRight) {
   EXPECT_EQ(ledger.committed(), 6);
 }
 
+TEST(Ledger, ExpectsEveryCopyThatABroadcastMakes) {
+  // lines -> three words subtasks, each with every line -> out
+  Ledger ledger({{{Function::kSource, {}}, {Function::kTokenize, {0}, 3}, {Function::kSink, {1}}}});
+  ledger.offer(0, "once");
+  for (int copy = 0; copy < 2; ++copy) ledger.commit(2, "once", 0);
+  EXPECT_EQ(ledger.audit().lost, 1);
+  ledger.commit(2, "once", 0);
+  EXPECT_EQ(ledger.audit().lost, 0);
+  EXPECT_EQ(ledger.audit().duplicated, 0);
+  ledger.commit(2, "once", 0);
+  EXPECT_EQ(ledger.audit().duplicated, 1);
+}
+
 TEST(Ledger, MissesEachEffectThatWasNotCommitted) {
   Ledger ledger(word_count());
   ledger.offer(0, "a b a");

@@ -3,15 +3,15 @@
 // The text of two million words is made here and read before the clock starts. The run is the whole
 // program's: sources, tokenizing, buffers, credits, keyed state, checkpoints, the two-phase sink, the
 // trace and the audit's input; the audit itself and the report are not part of it.
-#include <unistd.h>
-
-#include <benchmark/benchmark.h>
-
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <system_error>
+
+#include <benchmark/benchmark.h>
+#include <unistd.h>
 
 #include "scenarios/scenario_file.hpp"
 #include "scenarios/world/scenario_run.hpp"
@@ -23,42 +23,59 @@ namespace {
 constexpr std::int64_t kWords = 2'000'000;
 constexpr std::int64_t kVocabulary = 20'000;
 
-// Words with the frequencies of a language: the r-th most frequent has a share of about 1 / r.
-std::filesystem::path make_text() {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() /
-      ("tailrace-bench-words-" + std::to_string(static_cast<long>(::getpid())) + ".txt");
-  std::ofstream out(path);
-  sim::RandomStream draws(1, "bench/text");
-  const sim::ZipfSampler ranks(kVocabulary, 1.0);
-  for (std::int64_t i = 1; i <= kWords; ++i) {
-    // Rank to letters: short words first, as languages have it.
+// A text of our own making, gone with the process: words with the frequencies of a language, where
+// the r-th most frequent has a share of about 1 / r.
+class Text {
+ public:
+  Text()
+      : path_(std::filesystem::temp_directory_path() /
+              ("tailrace-bench-" + std::to_string(::getpid()) + ".txt")) {
+    std::ofstream out(path_);
+    sim::RandomStream draws(1, "bench/text");
+    const sim::ZipfSampler ranks(kVocabulary, 1.0);
     std::string word;
-    for (std::int64_t rank = ranks.sample(draws); rank > 0; rank /= 26) {
-      word.push_back(static_cast<char>('a' + rank % 26));
+    for (std::int64_t i = 1; i <= kWords; ++i) {
+      // Rank to letters: short words first, as languages have it.
+      word.clear();
+      for (std::int64_t rank = ranks.sample(draws); rank > 0; rank /= 26) {
+        word.push_back(static_cast<char>('a' + rank % 26));
+      }
+      out << word << (i % 12 == 0 ? '\n' : ' ');
     }
-    out << word << (i % 12 == 0 ? '\n' : ' ');
   }
-  return path;
-}
+  ~Text() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  Text(const Text&) = delete;
+  Text& operator=(const Text&) = delete;
+
+  [[nodiscard]] std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
 
 void words_ours(benchmark::State& state) {
-  static const std::filesystem::path kText = make_text();
+  static const Text kText;
   const scenarios::Scenario scenario = scenarios::load_scenario(
       std::string(TAILRACE_SOURCE_DIR) + "/scenarios/library/wordcount.yaml",
-      {scenarios::parse_setting("job.operators.lines.from.file=" + kText.string()),
+      {scenarios::parse_setting("job.operators.lines.from.file=" + kText.path()),
        scenarios::parse_setting("job.operators.lines.rate=max"),
-       scenarios::parse_setting("duration=~"),
-       scenarios::parse_setting("until=sources_finished")});
+       scenarios::parse_setting("duration=~"), scenarios::parse_setting("until=idle")});
   for (auto _ : state) {
     state.PauseTiming();
-    scenarios::ScenarioRun run(scenario, {});
+    auto run = std::make_unique<scenarios::ScenarioRun>(scenario, scenarios::RunOptions{});
     state.ResumeTiming();
-    run.play();
+    run->play();
     state.PauseTiming();
-    const scenarios::RunOutcome outcome = run.collect();
-    if (outcome.result.records_out != kWords) state.SkipWithError("words are missing");
+    const std::int64_t committed = run->collect().result.records_out;
+    run.reset();
     state.ResumeTiming();
+    if (committed != kWords) {
+      state.SkipWithError("words are missing");
+      break;
+    }
   }
   state.SetItemsProcessed(state.iterations() * kWords);
 }

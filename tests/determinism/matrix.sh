@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 for preset in "${presets[@]}"; do
   targets=(tailrace)
   # The sanitizers also read the recordings that come with the sources, and broken input.
-  [ "$preset" != sanitize ] || targets+=(tailrace_golden tests_scenarios_broken_input)
+  [ "$preset" != sanitize ] || targets+=(tailrace_golden language_test)
   if ! { cmake --preset "$preset" && cmake --build --preset "$preset" --target "${targets[@]}"; } \
     >"$work/build.log" 2>&1; then
     tail -n 40 "$work/build.log"
@@ -55,5 +55,5 @@ done
 
 echo "sanitizers over tests/data:"
 TAILRACE_SHARED=tests/data build/sanitize/tests/golden/tailrace_golden || failed=1
-build/sanitize/tests/scenarios/tests_scenarios_broken_input --gtest_brief=1 || failed=1
+build/sanitize/tests/scenarios/language_test --gtest_brief=1 || failed=1
 exit "$failed"

@@ -1,4 +1,5 @@
-// Replays golden/coordinator/*_f110: the coordinator and the failure manager of 1.10.
+// Replays golden/coordinator/*_f110 and the rows of golden/rows_coordinator that are scripts of the
+// same kinds: the coordinator and the failure manager of 1.10.
 #include <memory>
 #include <string>
 
@@ -28,6 +29,19 @@ class FailureManagerReplayer final : public Replayer {
   }
 };
 
+void replay_row(const Json& line) {
+  const Json& steps = line.at("steps");
+  const bool of_failure_manager = steps.empty() || steps.front().contains("calls");
+  if (of_failure_manager) {
+    throw_if_different(engine::test::replay_failure_manager(line));
+  } else {
+    replay_coordinator(line);
+  }
+}
+
+const Registration kRows1("rows_coordinator/rows_10_1_f110.jsonl", &replay_row);
+const Registration kRows2("rows_coordinator/rows_10_2_f110.jsonl", &replay_row);
+const Registration kRows4("rows_coordinator/rows_10_4_f110.jsonl", &replay_row);
 const Registration kCoordinator("coordinator/coordinator_f110.jsonl", &replay_coordinator);
 const Registration kFailureManager("coordinator/failure_manager_f110.jsonl", [] {
   return std::unique_ptr<Replayer>(std::make_unique<FailureManagerReplayer>());

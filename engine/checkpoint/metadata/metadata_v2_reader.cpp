@@ -19,9 +19,9 @@ constexpr int kMaxDepth = 8;
 
 // Reads items one after another. The first error sticks: what is read after it is zero or empty, and
 // no loop goes on.
-class Reader {
+class MetadataReader {
  public:
-  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes), end_(bytes.size()) {}
+  explicit MetadataReader(std::span<const std::byte> bytes) : bytes_(bytes), end_(bytes.size()) {}
 
   [[nodiscard]] bool ok() const { return error_.message.empty(); }
   [[nodiscard]] std::size_t position() const { return position_; }
@@ -253,7 +253,7 @@ class Reader {
 
 base::Result<CheckpointMetadata, MetadataError> MetadataV2Serializer::deserialize(
     std::span<const std::byte> bytes) {
-  Reader in(bytes);
+  MetadataReader in(bytes);
   if (in.big_endian<std::uint32_t>() != kHeaderMagic) in.fail(0, "this is no _metadata file");
   const std::size_t version_at = in.position();
   const std::int32_t version = in.i32();

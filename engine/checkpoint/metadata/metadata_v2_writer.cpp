@@ -12,7 +12,7 @@ namespace {
 
 using namespace metadata;
 
-class Writer {
+class MetadataWriter {
  public:
   void u8(std::uint8_t value) { bytes_.push_back(std::byte{value}); }
   template <typename Integer>
@@ -38,7 +38,7 @@ class Writer {
 
   void master_state(const MasterState& state) {
     big_endian(kMasterStateMagic);
-    Writer body;
+    MetadataWriter body;
     body.big_endian(state.version);
     body.utf(state.name);
     body.count(state.bytes.size());
@@ -117,7 +117,7 @@ class Writer {
 std::vector<std::byte> MetadataV2Serializer::serialize(
     CheckpointId id, const std::vector<MasterState>& master_states,
     const OperatorStates& operator_states) {
-  Writer out;
+  MetadataWriter out;
   out.big_endian(kHeaderMagic);
   out.big_endian(kVersion2);
   out.big_endian(id);

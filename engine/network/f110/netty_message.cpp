@@ -28,9 +28,9 @@ constexpr std::size_t kPartitionRequestBytes = kFrameHeaderBytes + 3 * kIdBytes 
 constexpr std::size_t kAddCreditBytes = kFrameHeaderBytes + 3 * kIdBytes + 4;
 constexpr std::size_t kCancelBytes = kFrameHeaderBytes + kIdBytes;
 
-class Writer {
+class MessageWriter {
  public:
-  Writer(WireMessage& message, MessageKind kind) : at_(message.data()) {
+  MessageWriter(WireMessage& message, MessageKind kind) : at_(message.data()) {
     int32(static_cast<std::int32_t>(message.size()));
     put_int32(at_, kMagic);
     at_ += 4;
@@ -64,9 +64,9 @@ class Writer {
   std::byte* at_;
 };
 
-class Reader {
+class MessageReader {
  public:
-  Reader(const WireMessage& message, MessageKind kind) : bytes_(message.bytes()) {
+  MessageReader(const WireMessage& message, MessageKind kind) : bytes_(message.bytes()) {
     TAILRACE_ASSERT(kind_of(message) == kind);
   }
   std::uint8_t byte() { return static_cast<std::uint8_t>(bytes_[at_++]); }
@@ -152,7 +152,7 @@ WireMessageHandle make_buffer_response(WirePool& pool, InputChannelId receiver,
                                        std::int32_t sequence_number, std::int32_t backlog,
                                        const NetworkItem& item) {
   WireMessageHandle message = pool.acquire(kBufferResponseBytes + item.size());
-  Writer writer(*message, MessageKind::kBufferResponse);
+  MessageWriter writer(*message, MessageKind::kBufferResponse);
   writer.channel(receiver);
   writer.int32(sequence_number);
   writer.int32(backlog);
@@ -164,7 +164,7 @@ WireMessageHandle make_buffer_response(WirePool& pool, InputChannelId receiver,
 }
 
 BufferResponse parse_buffer_response(const WireMessage& message) {
-  Reader reader(message, MessageKind::kBufferResponse);
+  MessageReader reader(message, MessageKind::kBufferResponse);
   BufferResponse response;
   response.receiver = reader.channel();
   response.sequence_number = reader.int32();
@@ -181,20 +181,20 @@ WireMessageHandle make_partition_not_found(WirePool& pool, InputChannelId receiv
                                            const ResultPartitionId& partition) {
   const std::string text = partition_not_found_message(partition);
   WireMessageHandle message = pool.acquire(kFrameHeaderBytes + kIdBytes + text.size());
-  Writer writer(*message, MessageKind::kErrorResponse);
+  MessageWriter writer(*message, MessageKind::kErrorResponse);
   writer.channel(receiver);
   writer.bytes(std::as_bytes(std::span(text)));
   return message;
 }
 
 PartitionNotFound parse_partition_not_found(const WireMessage& message) {
-  Reader reader(message, MessageKind::kErrorResponse);
+  MessageReader reader(message, MessageKind::kErrorResponse);
   return {reader.channel()};
 }
 
 WireMessageHandle make_partition_request(WirePool& pool, const PartitionRequest& request) {
   WireMessageHandle message = pool.acquire(kPartitionRequestBytes);
-  Writer writer(*message, MessageKind::kPartitionRequest);
+  MessageWriter writer(*message, MessageKind::kPartitionRequest);
   writer.partition(request.partition);
   writer.int32(request.subpartition);
   writer.channel(request.receiver);
@@ -203,7 +203,7 @@ WireMessageHandle make_partition_request(WirePool& pool, const PartitionRequest&
 }
 
 PartitionRequest parse_partition_request(const WireMessage& message) {
-  Reader reader(message, MessageKind::kPartitionRequest);
+  MessageReader reader(message, MessageKind::kPartitionRequest);
   PartitionRequest request;
   request.partition = reader.partition();
   request.subpartition = reader.int32();
@@ -214,7 +214,7 @@ PartitionRequest parse_partition_request(const WireMessage& message) {
 
 WireMessageHandle make_add_credit(WirePool& pool, const AddCredit& credit) {
   WireMessageHandle message = pool.acquire(kAddCreditBytes);
-  Writer writer(*message, MessageKind::kAddCredit);
+  MessageWriter writer(*message, MessageKind::kAddCredit);
   writer.partition(credit.partition);
   writer.int32(credit.credit);
   writer.channel(credit.receiver);
@@ -222,7 +222,7 @@ WireMessageHandle make_add_credit(WirePool& pool, const AddCredit& credit) {
 }
 
 AddCredit parse_add_credit(const WireMessage& message) {
-  Reader reader(message, MessageKind::kAddCredit);
+  MessageReader reader(message, MessageKind::kAddCredit);
   AddCredit credit;
   credit.partition = reader.partition();
   credit.credit = reader.int32();
@@ -232,19 +232,19 @@ AddCredit parse_add_credit(const WireMessage& message) {
 
 WireMessageHandle make_cancel_partition_request(WirePool& pool, InputChannelId receiver) {
   WireMessageHandle message = pool.acquire(kCancelBytes);
-  Writer writer(*message, MessageKind::kCancelPartitionRequest);
+  MessageWriter writer(*message, MessageKind::kCancelPartitionRequest);
   writer.channel(receiver);
   return message;
 }
 
 InputChannelId parse_cancel_partition_request(const WireMessage& message) {
-  Reader reader(message, MessageKind::kCancelPartitionRequest);
+  MessageReader reader(message, MessageKind::kCancelPartitionRequest);
   return reader.channel();
 }
 
 WireMessageHandle make_close_request(WirePool& pool) {
   WireMessageHandle message = pool.acquire(kFrameHeaderBytes);
-  Writer writer(*message, MessageKind::kCloseRequest);
+  MessageWriter writer(*message, MessageKind::kCloseRequest);
   return message;
 }
 

@@ -6,7 +6,7 @@ namespace tailrace::engine {
 
 base::Result<Work, std::string> HeapRestoreOperation::restore(
     HeapKeyedStateBackend& backend, const std::vector<KeyedStateHandlePtr>& handles,
-    const std::vector<Blob>& streams) {
+    const std::vector<FetchedStream>& streams) {
   TAILRACE_ASSERT(backend.tables_.empty() && handles.size() == streams.size());
   Work work{.kind = WorkKind::kRestore};
   // State ids of the streams. 1.10 keeps one map for all handles and adds only what a handle
@@ -18,7 +18,7 @@ base::Result<Work, std::string> HeapRestoreOperation::restore(
       const auto* handle = dynamic_cast<const KeyGroupsStateHandle*>(handles[i].get());
       if (handle == nullptr) throw RestoreError("unexpected kind of keyed state handle");
 
-      DataInputView in(*streams[i]);
+      DataInputView in = streams[i].view_at(0);
       const std::int32_t version = in.read_int();
       if (version != kKeyedBackendStreamVersion) {
         throw RestoreError("keyed state streams of version " + std::to_string(version) +
@@ -46,7 +46,7 @@ base::Result<Work, std::string> HeapRestoreOperation::restore(
           throw RestoreError("key group " + std::to_string(group) +
                              " does not belong to the backend");
         }
-        in.seek(offsets.offset(group));
+        in = streams[i].view_at(offsets.offset(group));
         const std::int64_t start = in.position();
         if (in.read_int() != group) throw RestoreError("the stream has another key group here");
         for (std::int16_t section = 0; section < state_count; ++section) {

@@ -217,7 +217,20 @@ class MapBlobStore final : public BlobStore {
     const auto found = blobs.find(path);
     done(found == blobs.end() ? nullptr : found->second);
   }
+  void get_range(const std::string& path, std::int64_t offset, std::int64_t length,
+                 base::InplaceFunction<void(Blob)> done) override {
+    const auto found = blobs.find(path);
+    if (found == blobs.end()) {
+      done(nullptr);
+      return;
+    }
+    const auto begin = found->second->begin() + offset;
+    done(std::make_shared<const std::vector<std::byte>>(begin, begin + length));
+  }
   void remove(const std::string& path) override { blobs.erase(path); }
+  void remove_directory(const std::string& path) override {
+    std::erase_if(blobs, [&](const auto& blob) { return blob.first.starts_with(path + '/'); });
+  }
 
   std::map<std::string, Blob> blobs;
 };
@@ -236,8 +249,12 @@ TEST(FsCheckpointStorage, PutsCheckpointsAndSavepointsWhereFlinkDoes) {
   EXPECT_EQ(savepoint->directory, "/mine/savepoint-000012-000000000abc");
   storage.write_metadata(*checkpoint, {std::byte{1}}, [](PutStatus) {});
   EXPECT_EQ(blobs.blobs.count("/checkpoints/chk-7/_metadata"), 1U);
+  // Of a task that was killed before it could report it.
+  blobs.put("/checkpoints/chk-7/count-0-1", {std::byte{2}}, [](PutStatus) {});
+  blobs.put("/checkpoints/chk-70/count-0-1", {std::byte{3}}, [](PutStatus) {});
   storage.dispose_on_failure(7, *checkpoint);
-  EXPECT_TRUE(blobs.blobs.empty());
+  EXPECT_EQ(blobs.blobs.size(), 1U);
+  EXPECT_EQ(blobs.blobs.count("/checkpoints/chk-70/count-0-1"), 1U);
 }
 
 class Loading : public testing::Test {

@@ -73,7 +73,21 @@ class World final : public Clock, public Timers, public RemoteCalls, public Blob
         new Reading{found == blobs_.end() ? nullptr : found->second, std::move(done)});
     schedule(kLatency, [reading = std::move(reading)] { reading->done(reading->blob); });
   }
+  void get_range(const std::string& path, std::int64_t offset, std::int64_t length,
+                 base::InplaceFunction<void(Blob)> done) override {
+    const auto found = blobs_.find(path);
+    Blob part;
+    if (found != blobs_.end()) {
+      const auto begin = found->second->begin() + offset;
+      part = std::make_shared<const std::vector<std::byte>>(begin, begin + length);
+    }
+    schedule(kLatency, [part, done = std::make_unique<base::InplaceFunction<void(Blob)>>(
+                                  std::move(done))] { (*done)(part); });
+  }
   void remove(const std::string& path) override { blobs_.erase(path); }
+  void remove_directory(const std::string& path) override {
+    std::erase_if(blobs_, [&](const auto& blob) { return blob.first.starts_with(path + '/'); });
+  }
 
  private:
   Time now_{};

@@ -268,11 +268,66 @@ TEST(StopWithSavepoint, AFailedSavepointStartsTheSchedulerAgain) {
   EXPECT_EQ(cluster.manager->status(job), JobStatus::RUNNING);
 }
 
+TEST(StopWithSavepoint, AJobThatFailsAfterItsSavepointGoesOnUntilItIsStoppedAgain) {
+  Cluster cluster(2);
+  const JobId job = cluster.submit(Cluster::job(2, 2, PartitionerKind::kHash));
+  std::vector<std::string> answers;
+  const auto stop = [&](const char* name) {
+    cluster.manager->stop_with_savepoint(job, "", false, [&answers, name](StopResult result) {
+      answers.push_back(name +
+                        (result.ok() ? " " + result.value()->external_pointer() : " failed"));
+    });
+  };
+  stop("first");
+  cluster.checkpointing.last->savepoint_done(checkpoint(5));
+  cluster.checkpointing.last->latest = checkpoint(5);
+  cluster.fail(job, 1, 0);
+  cluster.world.run_for(5_s);
+  EXPECT_TRUE(cluster.all_running(job));
+  EXPECT_TRUE(answers.empty());
+
+  stop("second");
+  cluster.checkpointing.last->savepoint_done(checkpoint(6));
+  cluster.finish_all(job);
+  EXPECT_EQ(answers, (std::vector<std::string>{"first savepoints/sp-5", "second savepoints/sp-6"}));
+}
+
+TEST(StopWithSavepoint, NeedsNoPeriodicCheckpoints) {
+  Cluster cluster(2);
+  JobSubmission submission = Cluster::job(2, 2, PartitionerKind::kHash);
+  submission.tasks.checkpointing_enabled = false;
+  submission.checkpoints.interval.reset();
+  const JobId job = cluster.submit(std::move(submission));
+  bool stopped = false;
+  cluster.manager->stop_with_savepoint(job, "", false,
+                                       [&stopped](StopResult result) { stopped = result.ok(); });
+  cluster.checkpointing.last->savepoint_done(checkpoint(1));
+  cluster.finish_all(job);
+  EXPECT_TRUE(stopped);
+}
+
+TEST(RescaleBySavepoint, SubmitsNothingForAClientThatIsGone) {
+  Cluster cluster(2);
+  const JobId job = cluster.submit(Cluster::job(2, 2, PartitionerKind::kHash));
+  bool answered = false;
+  {
+    const base::Lifeline client;
+    rescale_by_savepoint(*cluster.manager, job, {{"sink", 1}}, "", client,
+                         [&answered](auto) { answered = true; });
+  }
+  cluster.checkpointing.last->savepoint_done(checkpoint(5));
+  cluster.finish_all(job);
+  cluster.world.run_for(1_s);
+  EXPECT_FALSE(answered);
+  EXPECT_EQ(cluster.manager->find_scheduler(JobId{job.value + 1}), nullptr);
+}
+
 TEST(RescaleBySavepoint, SubmitsAnewWithTheSavepointsState) {
   Cluster cluster(3);
   const JobId job = cluster.submit(Cluster::job(2, 2, PartitionerKind::kHash));
   std::optional<JobId> next;
-  rescale_by_savepoint(*cluster.manager, job, {{"sink", 3}}, "", [&next](auto result) {
+  const base::Lifeline client;
+  rescale_by_savepoint(*cluster.manager, job, {{"sink", 3}}, "", client, [&next](auto result) {
     if (result.ok()) next = result.value();
   });
   auto savepoint = std::make_shared<CompletedCheckpoint>(*checkpoint(9));
@@ -306,7 +361,8 @@ TEST(RescaleBySavepoint, AMistakeDoesNotCostTheRunningJob) {
   Cluster cluster(2);
   const JobId job = cluster.submit(Cluster::job(2, 2, PartitionerKind::kHash));
   std::string error;
-  rescale_by_savepoint(*cluster.manager, job, {{"sinks", 3}}, "", [&error](auto result) {
+  const base::Lifeline client;
+  rescale_by_savepoint(*cluster.manager, job, {{"sinks", 3}}, "", client, [&error](auto result) {
     if (!result.ok()) error = result.error();
   });
   EXPECT_NE(error.find("no operator 'sinks'"), std::string::npos);

@@ -39,7 +39,7 @@ std::map<std::string, std::string> contents_of(const HeapKeyedStateBackend& back
 
 base::Result<Work, std::string> restore(HeapKeyedStateBackend& backend,
                                         const std::vector<KeyedStateHandlePtr>& handles) {
-  std::vector<Blob> streams;
+  std::vector<FetchedStream> streams;
   for (const auto& handle : handles) {
     streams.push_back(stream_of(dynamic_cast<const KeyGroupsStateHandle&>(*handle).stream()));
   }

@@ -22,8 +22,8 @@ OperatorStateHandle handle_of(const OperatorStateBackend& backend) {
 
 base::Result<Work, std::string> restore(OperatorStateBackend& backend,
                                         const std::vector<OperatorStateHandle>& handles) {
-  std::vector<Blob> streams;
-  for (const auto& handle : handles) streams.push_back(stream_of(handle.delegate));
+  std::vector<FetchedStream> streams;
+  for (const auto& handle : handles) streams.emplace_back(stream_of(handle.delegate));
   return backend.restore(handles, streams);
 }
 

@@ -170,6 +170,23 @@ TEST_F(RestoreOfOneTask, GivesTheOperatorItsBackends) {
   EXPECT_EQ(context.restore_work.count, expected_ + 3);
 }
 
+TEST_F(RestoreOfOneTask, FetchesNothingButHeadersAndItsOwnKeyGroups) {
+  // 1.10 hands every old handle to every subtask; what is left of most has the empty range.
+  restore_ = {};
+  std::int64_t whole = 0;
+  for (const auto& handle : all_.managed_keyed) {
+    restore_.managed_keyed.push_back(handle->intersect(range_));
+    whole += handle->state_size_bytes();
+  }
+  const auto result = initialize();
+  ASSERT_TRUE(result.ok()) << result.error();
+  EXPECT_EQ(result.value()->keyed_state->entry_count(), expected_);
+  // Every byte that was fetched was read.
+  EXPECT_EQ(world_.bytes_read(), result.value()->restore_work.bytes);
+  EXPECT_GT(world_.bytes_read(), whole / 10);
+  EXPECT_LT(world_.bytes_read(), whole * 8 / 10);
+}
+
 TEST_F(RestoreOfOneTask, FailsWithOneErrorWhicheverRequestFails) {
   const int before = world_.requests();
   ASSERT_TRUE(initialize().ok());

@@ -1,6 +1,5 @@
 #include "tests/engine/state/state_recordings.hpp"
 
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -101,17 +100,17 @@ class CowMapReplay {
   explicit CowMapReplay(std::int64_t capacity) : map_(capacity) {}
 
   void run(const Json& op, const std::string& where) {
-    const std::string name = op[0];
+    const std::string name = op.at(0);
     if (name == "snapshot") {
-      auto [at, inserted] = snapshots_.emplace(op[1].get<int>(), map_.snapshot());
-      expect(where, op[2], at->second.array_length());
+      auto [at, inserted] = snapshots_.emplace(op.at(1).get<int>(), map_.snapshot());
+      expect(where, op.at(2), at->second.array_length());
     } else if (name == "read") {
-      expect(where, op[2], contents_of(snapshots_.at(op[1].get<int>())));
+      expect(where, op.at(2), contents_of(snapshots_.at(op.at(1).get<int>())));
     } else if (name == "release") {
-      snapshots_.at(op[1].get<int>()).release();
-      snapshots_.erase(op[1].get<int>());
+      snapshots_.at(op.at(1).get<int>()).release();
+      snapshots_.erase(op.at(1).get<int>());
     } else {
-      run_access(name, op, op[1], op[2], where);
+      run_access(name, op, op.at(1), op.at(2), where);
     }
   }
 
@@ -140,26 +139,28 @@ class CowMapReplay {
       return std::make_shared<std::vector<int>>(1, value.get<int>());
     };
     if (name == "put") {
-      map_.put(key, ns, hash, array(op[3]));
+      map_.put(key, ns, hash, array(op.at(3)));
     } else if (name == "putAndGetOld") {
-      expect(where, op[4], to_json(map_.put_and_get_old(key, ns, hash, array(op[3]))));
+      expect(where, op.at(4), to_json(map_.put_and_get_old(key, ns, hash, array(op.at(3)))));
     } else if (name == "get") {
       const IntArray* state = map_.get(key, ns, hash);
-      expect(where, op[3], state == nullptr ? Json() : to_json(*state));
+      expect(where, op.at(3), state == nullptr ? Json() : to_json(*state));
     } else if (name == "containsKey") {
-      expect(where, op[3], map_.contains_key(key, ns, hash));
+      expect(where, op.at(3), map_.contains_key(key, ns, hash));
     } else if (name == "remove") {
       map_.remove(key, ns, hash);
     } else if (name == "removeAndGetOld") {
-      expect(where, op[3], to_json(map_.remove_and_get_old(key, ns, hash)));
+      expect(where, op.at(3), to_json(map_.remove_and_get_old(key, ns, hash)));
     } else if (name == "transform") {
-      const int value = op[3];
+      const int value = op.at(3);
       map_.transform(key, ns, hash,
                      [value](const IntArray* old) { return transformed(old, value); });
     } else if (name == "mutate") {
       const IntArray* state = map_.get(key, ns, hash);
-      expect(where, op[4], state != nullptr);
-      if (state != nullptr) (*state)->front() = op[3];
+      expect(where, op.at(4), state != nullptr);
+      if (state == nullptr) return;
+      if (*state == nullptr || (*state)->empty()) throw std::runtime_error("nothing to mutate");
+      (*state)->front() = op.at(3);
     } else {
       throw std::runtime_error("unknown operation " + name);
     }
@@ -178,19 +179,19 @@ void replay_cow_map(const Json& test_case) {
   std::size_t step = 0;
   for (const Json& line : test_case.at("ops")) {
     const std::string where = test_case.at("id").get<std::string>() + " step " +
-                              std::to_string(step++) + " " + line[0].dump();
+                              std::to_string(step++) + " " + line.at(0).dump();
     const auto before = entries_of(map);
     const std::int64_t state_copies = map.state_copies();
-    replay.run(line[0], where);
+    replay.run(line.at(0), where);
 
-    expect(where + " shape", line[1],
+    expect(where + " shape", line.at(1),
            {map.size(), map.primary_capacity(), map.incremental_capacity(), map.rehash_index(),
             map.primary_size(), map.incremental_size(), map.version(), map.required_version(),
             map.modification_count()});
     std::int64_t fresh = 0;
     for (const auto* entry : entries_of(map)) fresh += before.contains(entry) ? 0 : 1;
     if (map.size() > static_cast<std::int64_t>(before.size())) --fresh;
-    expect(where + " copies", line[2], {fresh, map.state_copies() - state_copies});
+    expect(where + " copies", line.at(2), {fresh, map.state_copies() - state_copies});
   }
   expect("snapshots at the end", test_case.at("snapshotsAtEnd"), replay.live_snapshots());
   Json contents = Json::array();
@@ -468,7 +469,7 @@ bool replay_operator_snapshot(const Json& test_case) {
     streams.push_back(std::make_shared<const std::vector<std::byte>>(finished.bytes));
   }
   OperatorStateBackend restored;
-  const auto result = restored.restore(handles, streams);
+  const auto result = restored.restore(handles, {streams.begin(), streams.end()});
   if (!result.ok()) throw std::runtime_error(id + ": " + result.error());
   std::vector<std::string> registered = restored.registered_states();
   std::sort(registered.begin(), registered.end());
@@ -482,34 +483,6 @@ bool replay_operator_snapshot(const Json& test_case) {
     expect(id + " restored", expected.at("content"), content);
   }
   return true;
-}
-
-std::optional<std::filesystem::path> find_recording(const std::string& path_below_golden) {
-  const char* variable = std::getenv("TAILRACE_SHARED");
-  const std::filesystem::path source(TAILRACE_SOURCE_DIR);
-  const std::filesystem::path shared =
-      variable != nullptr ? std::filesystem::path(variable) : source / "../shared";
-  for (const auto& root : {shared, source / "tests/data"}) {
-    const auto path = root / "golden" / path_below_golden;
-    if (std::filesystem::exists(path)) return path;
-  }
-  return std::nullopt;
-}
-
-ReplayCount replay_all(const std::filesystem::path& file,
-                       const std::function<bool(const Json&)>& replay) {
-  ReplayCount count;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    const Json test_case = Json::parse(line);
-    if (test_case.contains("meta")) continue;
-    try {
-      ++(replay(test_case) ? count.replayed : count.passed_over);
-    } catch (const std::exception& error) {
-      if (count.differences++ == 0) count.first_difference = error.what();
-    }
-  }
-  return count;
 }
 
 }  // namespace tailrace::engine::test

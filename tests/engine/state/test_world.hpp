@@ -34,6 +34,8 @@ class TestWorld final : public Timers, public BlobStore {
   // The n-th request from now on fails, counted from 1; 0: none.
   void fail_request(int n) { fail_in_ = n; }
   [[nodiscard]] int requests() const { return requests_; }
+  // By ranges.
+  [[nodiscard]] std::int64_t bytes_read() const { return bytes_read_; }
   [[nodiscard]] std::map<std::string, Blob>& files() { return files_; }
 
   TimerId schedule(Duration, Callback callback) override {
@@ -56,7 +58,23 @@ class TestWorld final : public Timers, public BlobStore {
     events_.emplace_back(
         [done = std::move(done), blob = std::move(blob)]() mutable { done(std::move(blob)); });
   }
+  void get_range(const std::string& path, std::int64_t offset, std::int64_t length,
+                 base::InplaceFunction<void(Blob)> done) override {
+    const auto found = files_.find(path);
+    Blob part;
+    if (found != files_.end() && !fails() &&
+        offset + length <= static_cast<std::int64_t>(found->second->size())) {
+      part = std::make_shared<const std::vector<std::byte>>(
+          found->second->begin() + offset, found->second->begin() + offset + length);
+      bytes_read_ += length;
+    }
+    events_.emplace_back(
+        [done = std::move(done), part = std::move(part)]() mutable { done(std::move(part)); });
+  }
   void remove(const std::string& path) override { files_.erase(path); }
+  void remove_directory(const std::string& path) override {
+    std::erase_if(files_, [&](const auto& file) { return file.first.starts_with(path + '/'); });
+  }
 
  private:
   using Event = base::InplaceFunction<void(), 160>;
@@ -71,6 +89,7 @@ class TestWorld final : public Timers, public BlobStore {
   std::map<std::string, Blob> files_;
   std::uint64_t next_timer_ = 0;
   int requests_ = 0;
+  std::int64_t bytes_read_ = 0;
   int fail_in_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What Flink 1.10.0's buffer pools did, step by step.
+// Replays golden/network/pools_f110.jsonl: buffer pools, step by step.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -6,17 +6,24 @@
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include "engine/network/f110/local_buffer_pool.hpp"
 #include "engine/network/network_buffer_pool.hpp"
-#include "tests/engine/network/recordings.hpp"
+#include "sim/base/assert.hpp"
+#include "tests/golden/golden_registry.hpp"
 
-namespace tailrace::engine {
+namespace tailrace::golden {
 namespace {
 
-using testing::Json;
-using testing::read_recording;
+using namespace engine;
+
+// Checked before anything is allocated for them.
+std::int32_t segments_of(const Json& number) {
+  const auto segments = number.get<std::int64_t>();
+  if (segments < 1 || segments > 1 << 20) {
+    throw MalformedCase("total: " + std::to_string(segments));
+  }
+  return static_cast<std::int32_t>(segments);
+}
 
 struct PoolReplay {
   // Takes as many segments as it was told to.
@@ -38,7 +45,7 @@ struct PoolReplay {
     std::int64_t wants = 0;
   };
 
-  explicit PoolReplay(const Json& line) : global(line.at("total"), 64) {
+  explicit PoolReplay(const Json& line) : global(segments_of(line.at("total")), 64) {
     global.set_walk_order([this](std::vector<LocalBufferPool*>& order) {
       std::vector<LocalBufferPool*> walked;
       for (const Json& id : *walk) {
@@ -62,9 +69,17 @@ struct PoolReplay {
     return static_cast<std::int64_t>(tickets.size()) - 1;
   }
 
+  LocalBufferPool& pool_at(std::int64_t id) {
+    const auto found = pools.find(id);
+    if (found == pools.end() || found->second == nullptr) {
+      throw MalformedCase("there is no pool " + std::to_string(id));
+    }
+    return *found->second;
+  }
+
   void try_blocked() {
     if (!blocked) return;
-    NetworkBuffer* segment = pools[blocked_pool]->request_buffer();
+    NetworkBuffer* segment = pool_at(blocked_pool).request_buffer();
     if (segment == nullptr) return;
     blocked = false;
     out.push_back({{"e", "blockedGot"}, {"pool", blocked_pool}, {"ticket", issue(*segment)}});
@@ -84,8 +99,9 @@ struct PoolReplay {
       pools[id] = pool;
       pool->set_availability_listener([this, id] { woken |= blocked && blocked_pool == id; });
     } else if (op == "destroy") {
-      if (blocked_pool == id) blocked = false;
-      LocalBufferPool* pool = std::exchange(pools[id], nullptr);
+      if (blocked_pool == id) blocked = false;  // its waiting request fails
+      LocalBufferPool* pool = &pool_at(id);
+      pools[id] = nullptr;
       pool->lazy_destroy();
       ids.erase(pool);
     } else if (op == "req") {
@@ -96,6 +112,7 @@ struct PoolReplay {
       NetworkBuffer* segment = pools[id]->request_buffer();
       got["got"] = segment == nullptr ? Json(nullptr) : Json(issue(*segment));
     } else if (op == "block") {
+      static_cast<void>(pool_at(id));
       blocked = true;
       blocked_pool = id;
       try_blocked();
@@ -106,7 +123,7 @@ struct PoolReplay {
       listener.replay = this;
       listener.id = step.at("listener");
       listener.wants = step.at("wants");
-      got["registered"] = pools[id]->add_buffer_listener(listener);
+      got["registered"] = pool_at(id).add_buffer_listener(listener);
     } else if (op == "unpooled") {
       const bool reserved = global.reserve_unpooled(2, nullptr);
       got["exception"] = !reserved;
@@ -128,13 +145,16 @@ struct PoolReplay {
     } else if (op == "recycleUnpooled") {
       auto& segments = unpooled[step.at("exclusive").get<std::int64_t>()];
       const auto count = step.at("count").get<std::int32_t>();
+      if (count < 0 || static_cast<std::size_t>(count) > segments.size()) {
+        throw MalformedCase("count: " + std::to_string(count));
+      }
       for (std::int32_t i = 0; i < count; ++i) {
         global.return_segment(*segments.back());
         segments.pop_back();
       }
       global.release_unpooled(count);
     } else {
-      FAIL() << "unknown step " << op;
+      throw MalformedCase("unknown step: " + op);
     }
   }
 
@@ -152,56 +172,50 @@ struct PoolReplay {
   std::int64_t blocked_pool = -1;
 };
 
-TEST(Recording, PoolsOf110HaveNoDifference) {
-  const std::vector<Json> lines = read_recording("network/pools_f110.jsonl");
-  if (lines.empty()) GTEST_SKIP() << "golden/network/pools_f110.jsonl is not here";
-  std::size_t steps = 0;
-  for (const Json& line : lines) {
-    if (line.value("kind", "") != "pools") continue;
-    PoolReplay replay(line);
-    for (const Json& step : line["steps"]) {
-      ++steps;
-      replay.walk = &step.at("walk");
-      replay.out = Json::array();
-      replay.woken = false;
-      Json got = Json::object();
-      try {
-        ASSERT_NO_FATAL_FAILURE(replay.run(step, got));
-        if (replay.woken) replay.try_blocked();
-      } catch (const base::InvariantViolation&) {
-        got["exception"] = true;
-      }
-      ASSERT_EQ(got.value("exception", false), step.contains("exception"))
-          << line["id"] << " " << step;
-      for (const char* name : {"got", "registered"}) {
-        if (got.contains(name)) {
-          ASSERT_EQ(got[name], step.at(name)) << line["id"] << " " << step;
-        }
-      }
-      Json out = step.at("out");
-      // Not told here: the owner of a pool destroys it after its channels and its writer.
-      out.erase(std::remove_if(out.begin(), out.end(),
-                               [](const Json& one) {
-                                 return one.at("e") == "destroyed" ||
-                                        one.at("e") == "blockedFailed";
-                               }),
-                out.end());
-      ASSERT_EQ(replay.out, out) << line["id"] << " " << step;
-      ASSERT_EQ(Json(replay.global.available_segments()), step.at("globalAvailable"))
-          << line["id"] << " " << step;
-      ASSERT_EQ(Json(replay.global.is_available()), step.at("globalIsAvailable"))
-          << line["id"] << " " << step;
-      for (const auto& [id, pool] : replay.pools) {
-        if (pool == nullptr) continue;
-        const Json row = {pool->size(), pool->requested(), pool->free_segments(),
-                          pool->is_available() ? 1 : 0};
-        ASSERT_EQ(row, step.at("pools").at(static_cast<std::size_t>(id)))
-            << line["id"] << " pool " << id << " " << step;
-      }
+void replay_pools(const Json& line) {
+  if (line.at("kind") != "pools") throw MalformedCase("unknown kind: " + line.at("kind").dump());
+  PoolReplay replay(line);
+  std::size_t number = 0;
+  for (const Json& step : line.at("steps")) {
+    const std::string where =
+        "step " + std::to_string(number++) + " (" + step.at("op").get<std::string>() + "): ";
+    replay.walk = &step.at("walk");
+    replay.out = Json::array();
+    replay.woken = false;
+    Json got = Json::object();
+    try {
+      replay.run(step, got);
+      if (replay.woken) replay.try_blocked();
+    } catch (const base::InvariantViolation&) {
+      got["exception"] = true;
+    }
+    expect_equal(where + "exception", step.contains("exception"), got.value("exception", false));
+    for (const char* name : {"got", "registered"}) {
+      if (got.contains(name)) expect_equal(where + name, step.at(name), got.at(name));
+    }
+    Json out = step.at("out");
+    // Not told here: the owner of a pool destroys it after its channels and its writer.
+    out.erase(std::remove_if(out.begin(), out.end(),
+                             [](const Json& one) {
+                               return one.at("e") == "destroyed" || one.at("e") == "blockedFailed";
+                             }),
+              out.end());
+    expect_equal(where + "out", out, replay.out);
+    expect_equal(where + "globalAvailable", step.at("globalAvailable"),
+                 replay.global.available_segments());
+    expect_equal(where + "globalIsAvailable", step.at("globalIsAvailable"),
+                 replay.global.is_available());
+    for (const auto& [id, pool] : replay.pools) {
+      if (pool == nullptr) continue;
+      const Json row = {pool->size(), pool->requested(), pool->free_segments(),
+                        pool->is_available() ? 1 : 0};
+      expect_equal(where + "pool " + std::to_string(id),
+                   step.at("pools").at(static_cast<std::size_t>(id)), row);
     }
   }
-  EXPECT_GT(steps, 1000U);
 }
 
+const Registration kPools("network/pools_f110.jsonl", &replay_pools);
+
 }  // namespace
-}  // namespace tailrace::engine
+}  // namespace tailrace::golden

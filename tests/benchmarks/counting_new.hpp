@@ -1,0 +1,10 @@
+// Counts what the program takes from the heap; replaces the global operator new of its program.
+#pragma once
+
+#include <cstdint>
+
+namespace tailrace::testing {
+
+[[nodiscard]] std::uint64_t allocation_count();
+
+}  // namespace tailrace::testing

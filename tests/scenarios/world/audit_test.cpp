@@ -1,0 +1,73 @@
+// What the exactly-once audit says of runs that do not end with a savepoint.
+#include "tests/scenarios/world/library_runs.hpp"
+
+namespace tailrace::scenarios {
+namespace {
+
+analysis::Audit audit_of(const std::string& name, const std::vector<std::string>& sets) {
+  const RunOutcome outcome = run(library_scenario(name, sets));
+  EXPECT_TRUE(outcome.result.audit.has_value());
+  return outcome.result.audit.value_or(analysis::Audit{-1, -1});
+}
+
+// What a sink without transactions has written since the last checkpoint was read, once: that is
+// neither lost nor doubled.
+TEST(AuditOfACut, EffectsBehindTheLastCheckpointAreNotDuplicates) {
+  const RunOutcome outcome = run(library_scenario("backpressure-alignment"));
+  ASSERT_TRUE(outcome.result.audit.has_value());
+  EXPECT_EQ(outcome.result.audit->lost, 0);
+  EXPECT_EQ(outcome.result.audit->duplicated, 0);
+  // So it matters: there are such effects.
+  const Time last_checkpoint = outcome.result.checkpoints.back().triggered;
+  ASSERT_TRUE(outcome.result.last_progress.has_value());
+  EXPECT_GT(*outcome.result.last_progress, last_checkpoint + Duration::seconds(1));
+}
+
+TEST(AuditOfACut, DuplicatesOfACrashStillShow) {
+  const std::vector<std::string> cut = {"end=cut", "job.operators.out.guarantee=at_least_once"};
+  const analysis::Audit crashed = audit_of("wordcount-crash", cut);
+  EXPECT_EQ(crashed.lost, 0);
+  EXPECT_GT(crashed.duplicated, 0);
+  const analysis::Audit quiet = audit_of("wordcount", cut);
+  EXPECT_EQ(quiet.lost, 0);
+  EXPECT_EQ(quiet.duplicated, 0);
+}
+
+TEST(AuditOfACut, TransactionsThatWaitForACheckpointAreNotLost) {
+  const analysis::Audit audit = audit_of("wordcount-crash", {"end=cut", "duration=30500ms"});
+  EXPECT_EQ(audit.lost, 0);
+  EXPECT_EQ(audit.duplicated, 0);
+}
+
+TEST(AuditOfACut, BeforeTheFirstCheckpointNothingIsCovered) {
+  const std::vector<std::string> early = {"end=cut", "duration=10s",
+                                          "flink.execution.checkpointing.interval=1h",
+                                          "job.operators.out.guarantee=at_least_once"};
+  const analysis::Audit audit = audit_of("wordcount", early);
+  EXPECT_EQ(audit.lost, 0);
+  EXPECT_EQ(audit.duplicated, 0);
+}
+
+// With 1.10 a broadcast record is counted once by each of two subtasks.
+TEST(Audit, OfAJobWithABroadcastEdgeThereIsNone) {
+  const RunOutcome outcome =
+      run(library_scenario("wordcount", {"job.operators.words.by=broadcast", "expect=[progress]"}));
+  EXPECT_FALSE(outcome.result.audit.has_value());
+  const Counts counts = count_words(read_text(std::string(TAILRACE_LIBRARY) + "/text.txt"));
+  std::int64_t words = 0;
+  for (const auto& [word, count] : counts) words += count;
+  EXPECT_EQ(outcome.result.records_out, 2 * words);
+}
+
+TEST(Audit, OfAJobWhoseSourcesEndEveryLineCounts) {
+  const Scenario scenario = library_scenario(
+      "wordcount", {"job.operators.lines.then=finish", "until=sources_finished",
+                    "expect=[exactly once]", "job.operators.out.guarantee=at_least_once"});
+  RunOutcome outcome = run(scenario);
+  EXPECT_EQ(outcome.result.finished, analysis::FinishReason::kSourcesFinished);
+  EXPECT_EQ(not_held(scenario, outcome), "");
+  EXPECT_GT(outcome.result.records_out, 3000);
+}
+
+}  // namespace
+}  // namespace tailrace::scenarios

@@ -1,0 +1,209 @@
+#include "scenarios/world/file_log.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace tailrace::scenarios {
+namespace {
+
+class SetClock final : public engine::Clock {
+ public:
+  [[nodiscard]] Time now() const override { return now_; }
+  void set_ms(std::int64_t ms) { now_ = at_ms(ms); }
+  static Time at_ms(std::int64_t ms) { return Time{} + Duration::millis(ms); }
+
+ private:
+  Time now_;
+};
+
+OfferedLoad max() {
+  return {};
+}
+OfferedLoad over_ms(std::int64_t ms) {
+  OfferedLoad load;
+  load.kind = OfferedLoad::Kind::kOver;
+  load.over = Duration::millis(ms);
+  return load;
+}
+OfferedLoad steps(std::vector<OfferedLoad::Step> steps) {
+  OfferedLoad load;
+  load.kind = OfferedLoad::Kind::kSteps;
+  load.steps = std::move(steps);
+  return load;
+}
+Time at_ms(std::int64_t ms) {
+  return SetClock::at_ms(ms);
+}
+
+class FileLogTest : public testing::Test {
+ protected:
+  FileLog log(const std::string& text, std::int32_t partitions, OfferedLoad load = max(),
+              bool finite = false) {
+    return FileLog(text, partitions, std::move(load), finite, clock_);
+  }
+  // Reads a partition to its end, as a source does.
+  static std::vector<std::string> drain(const FileLog& log, std::int32_t partition) {
+    std::vector<std::string> lines;
+    std::int64_t at = log.begin(partition);
+    while (const auto line = log.read(partition, at)) {
+      lines.emplace_back(line->text);
+      at = line->next;
+    }
+    return lines;
+  }
+  using Lines = std::vector<std::string>;
+  SetClock clock_;
+};
+
+TEST_F(FileLogTest, IsCutAtLineEndsIntoPartsOfAboutEqualLength) {
+  const FileLog parts = log("aaaa\nbbbb\ncccc\ndddd\n", 2);
+  EXPECT_EQ(drain(parts, 0), (Lines{"aaaa", "bbbb"}));
+  EXPECT_EQ(drain(parts, 1), (Lines{"cccc", "dddd"}));
+  EXPECT_EQ(parts.begin(0), 0);
+  EXPECT_EQ(parts.end(0), 10);
+  EXPECT_EQ(parts.begin(1), 10);
+  EXPECT_EQ(parts.end(1), 20);
+}
+
+TEST_F(FileLogTest, ALineAcrossACutBelongsToThePartInWhichItBegins) {
+  const FileLog parts = log("a\na line across the even cut\nb\n", 2);
+  EXPECT_EQ(drain(parts, 0), (Lines{"a", "a line across the even cut"}));
+  EXPECT_EQ(drain(parts, 1), Lines{"b"});
+}
+
+TEST_F(FileLogTest, HasEveryLineOnceWhateverTheNumberOfParts) {
+  std::string text;
+  Lines wanted;
+  for (int i = 0; i < 57; ++i) {
+    wanted.push_back(std::string(static_cast<std::size_t>(i * 7 % 13), 'x') + std::to_string(i));
+    text += wanted.back() + '\n';
+  }
+  for (std::int32_t partitions = 1; partitions <= 80; ++partitions) {
+    const FileLog parts = log(text, partitions);
+    Lines lines;
+    for (std::int32_t p = 0; p < partitions; ++p) {
+      EXPECT_EQ(parts.begin(p), p == 0 ? 0 : parts.end(p - 1));
+      const Lines part = drain(parts, p);
+      EXPECT_EQ(static_cast<std::int64_t>(part.size()), parts.lines_in(p));
+      lines.insert(lines.end(), part.begin(), part.end());
+    }
+    EXPECT_EQ(lines, wanted) << partitions;
+    EXPECT_EQ(parts.end(partitions - 1), static_cast<std::int64_t>(text.size()));
+  }
+}
+
+TEST_F(FileLogTest, EmptyLinesAndALastLineWithoutEndCount) {
+  EXPECT_EQ(drain(log("\n\nlast", 1), 0), (Lines{"", "", "last"}));
+  EXPECT_EQ(drain(log("a\r\n", 1), 0), Lines{"a\r"});
+  EXPECT_EQ(drain(log("", 1), 0), Lines{});
+  EXPECT_EQ(drain(log("only", 3), 0), Lines{"only"});
+}
+
+TEST_F(FileLogTest, WithRateMaxALineHasNoTimeOfItsOwn) {
+  const FileLog lines = log("a\nb\n", 1);
+  EXPECT_FALSE(lines.read(0, 0)->offered.has_value());
+  EXPECT_FALSE(lines.offered_until().has_value());
+  EXPECT_EQ(lines.lines_offered(), 0);
+  EXPECT_TRUE(lines.read(0, 2).has_value());  // stands before the second
+  EXPECT_EQ(lines.lines_offered(), 1);
+}
+
+// Line j of partition p is the (j * partitions + p)-th to come into being.
+TEST_F(FileLogTest, OverATimeAllPartitionsGrowEvenly) {
+  const FileLog lines = log("a\nb\nc\nd\n", 2, over_ms(400));
+  EXPECT_EQ(lines.read(0, 0)->offered, at_ms(0));
+  EXPECT_EQ(lines.read(1, 4)->offered, at_ms(100));
+  EXPECT_EQ(lines.read(0, 2)->offered, at_ms(200));
+  EXPECT_EQ(lines.read(1, 6)->offered, at_ms(300));
+  EXPECT_EQ(lines.offered_until(), at_ms(300));
+  for (const auto& [now_ms, offered] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {0, 1}, {99, 1}, {100, 2}, {299, 3}, {300, 4}, {9999, 4}}) {
+    clock_.set_ms(now_ms);
+    EXPECT_EQ(lines.lines_offered(), offered) << now_ms;
+  }
+}
+
+TEST_F(FileLogTest, StepsChangeThePaceWhereTheySay) {
+  // 10 a second from 0 s, none from 0.25 s, 100 a second from 1 s.
+  const Duration second = Duration::seconds(1);
+  const FileLog lines =
+      log("a\nb\nc\nd\ne\n", 1,
+          steps({{at_ms(0), 10, second}, {at_ms(250), 0, second}, {at_ms(1000), 100, second}}));
+  EXPECT_EQ(lines.read(0, 0)->offered, at_ms(0));
+  EXPECT_EQ(lines.read(0, 2)->offered, at_ms(100));
+  EXPECT_EQ(lines.read(0, 4)->offered, at_ms(200));
+  EXPECT_EQ(lines.read(0, 6)->offered, at_ms(1000));
+  EXPECT_EQ(lines.read(0, 8)->offered, at_ms(1010));
+  clock_.set_ms(999);
+  EXPECT_EQ(lines.lines_offered(), 3);
+  clock_.set_ms(1010);
+  EXPECT_EQ(lines.lines_offered(), 5);
+}
+
+TEST_F(FileLogTest, WhatALastStepOfNothingLeavesNeverComes) {
+  const FileLog lines =
+      log("a\nb\nc\n", 1,
+          steps({{at_ms(0), 1, Duration::seconds(1)}, {at_ms(1500), 0, Duration::seconds(1)}}));
+  EXPECT_EQ(lines.read(0, 2)->offered, at_ms(1000));
+  EXPECT_EQ(lines.read(0, 4)->offered, Time::max());
+  clock_.set_ms(1'000'000);
+  EXPECT_EQ(lines.lines_offered(), 2);
+}
+
+TEST_F(FileLogTest, CountsWhatIsReadAgain) {
+  const FileLog lines = log("a\nb\nc\n", 1);
+  drain(lines, 0);
+  EXPECT_EQ(lines.lines_replayed(), 0);
+  EXPECT_EQ(lines.lines_read(0), 3);
+  static_cast<void>(lines.read(0, 2));  // b
+  static_cast<void>(lines.read(0, 4));  // c
+  EXPECT_EQ(lines.lines_replayed(), 2);
+  static_cast<void>(lines.read(0, 6));  // the end: nothing behind it
+  EXPECT_EQ(lines.lines_replayed(), 2);
+  EXPECT_EQ(lines.lines_read(0), 3);
+}
+
+// Looking at a line does not consume it: a source peeks at the line behind the one that it emits.
+TEST_F(FileLogTest, ALineIsReadOnceSomebodyStandsBehindIt) {
+  const FileLog lines = log("a\nb\n", 1);
+  static_cast<void>(lines.read(0, 0));
+  EXPECT_EQ(lines.lines_read(0), 0);
+  static_cast<void>(lines.read(0, 0));
+  EXPECT_EQ(lines.lines_replayed(), 0);
+  static_cast<void>(lines.read(0, 2));
+  EXPECT_EQ(lines.lines_read(0), 1);
+}
+
+TEST_F(FileLogTest, IsExhaustedWhenEveryPartitionWasReadToItsEnd) {
+  FileLog lines = log("aa\nbb\n", 2);
+  std::int32_t told = 0;
+  lines.on_exhausted([&told] { ++told; });
+  drain(lines, 0);
+  EXPECT_FALSE(lines.exhausted());
+  drain(lines, 1);
+  EXPECT_TRUE(lines.exhausted());
+  drain(lines, 1);
+  EXPECT_EQ(told, 1);
+}
+
+TEST_F(FileLogTest, PositionsAndLinesAgree) {
+  const FileLog lines = log("a\nbb\nccc\n", 1);
+  EXPECT_EQ(lines.lines_before(0, 0), 0);
+  EXPECT_EQ(lines.lines_before(0, 2), 1);
+  EXPECT_EQ(lines.lines_before(0, 5), 2);
+  EXPECT_EQ(lines.lines_before(0, 9), 3);
+  Lines visited;
+  lines.for_each_line(0, 2, [&visited](std::string_view line) { visited.emplace_back(line); });
+  EXPECT_EQ(visited, (Lines{"a", "bb"}));
+  EXPECT_EQ(lines.lines_read(0), 0);  // the audit's reading is none
+}
+
+TEST_F(FileLogTest, SaysWhetherItsSourceEnds) {
+  EXPECT_FALSE(log("a\n", 1).finite());
+  EXPECT_TRUE(log("a\n", 1, max(), true).finite());
+}
+
+}  // namespace
+}  // namespace tailrace::scenarios
