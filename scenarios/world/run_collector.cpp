@@ -92,13 +92,10 @@ std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source
 
 analysis::Audit RunCollector::audit_against(const LinesOf& lines_of) const {
   analysis::Dataflow dataflow;
-  for (std::size_t i = 0; i < scenario_->job.operators.size(); ++i) {
-    const OperatorSpec& op = scenario_->job.operators[i];
+  for (const OperatorSpec& op : scenario_->job.operators) {
     std::int32_t copies = 1;
     if (op.partitioner == engine::PartitionerKind::kBroadcast && !op.inputs.empty()) {
       copies = op.parallelism;
-      // How many copies a record had depends on when it was sent: nobody outside the job knows.
-      if (is_ever_rescaled(*scenario_, static_cast<std::int32_t>(i))) return std::nullopt;
     }
     dataflow.nodes.push_back({function_of(op), op.inputs, copies});
   }
@@ -118,12 +115,13 @@ analysis::Audit RunCollector::audit_against(const LinesOf& lines_of) const {
 }
 
 std::optional<analysis::Audit> RunCollector::audit() const {
-  // A record that goes to every subtask has as many effects as there are: the ledger knows of none.
-  const auto& operators = scenario_->job.operators;
-  if (std::any_of(operators.begin(), operators.end(), [](const OperatorSpec& op) {
-        return op.partitioner == engine::PartitionerKind::kBroadcast;
-      })) {
-    return std::nullopt;
+  // How many copies of a record a broadcast makes depends on when it was sent, if the operator is
+  // ever rescaled: nobody outside the job knows.
+  for (std::size_t i = 0; i < scenario_->job.operators.size(); ++i) {
+    if (scenario_->job.operators[i].partitioner == engine::PartitionerKind::kBroadcast &&
+        is_ever_rescaled(*scenario_, static_cast<std::int32_t>(i))) {
+      return std::nullopt;
+    }
   }
   if (finished_by_itself_) {
     return audit_against([](const FileLog& log, std::int32_t, std::int32_t partition) {
