@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <exception>
-#include <optional>
 #include <ostream>
+#include <string_view>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -11,6 +11,7 @@
 
 #include "scenarios/diagnostics.hpp"
 #include "scenarios/library_folder.hpp"
+#include "scenarios/map_reader.hpp"
 #include "scenarios/run_command.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "sim/base/assert.hpp"
@@ -43,24 +44,12 @@ void add_common_options(CLI::App& command, Arguments& arguments) {
       ->type_name("T");
 }
 
-// `--seed`, then `--until`, then all `--set` in their order.
-std::vector<Setting> settings_of(const Arguments& arguments) {
-  std::vector<Setting> settings;
-  if (!arguments.seed.empty()) {
-    settings.push_back({"seed", arguments.seed, "--seed " + arguments.seed});
-  }
-  if (!arguments.until.empty()) {
-    const bool is_time = arguments.until.find_first_of("0123456789") != std::string::npos;
-    if (is_time) settings.push_back({"until", "~", "--until " + arguments.until});
-    settings.push_back(
-        {is_time ? "duration" : "until", arguments.until, "--until " + arguments.until});
-  }
-  for (const std::string& text : arguments.sets) settings.push_back(parse_setting(text));
-  return settings;
+std::vector<Setting> given_settings(const Arguments& arguments) {
+  return settings_of(arguments.seed, arguments.until, arguments.sets);
 }
 
 int check(const Arguments& arguments, const Console& console) {
-  const Scenario scenario = load_scenario(arguments.run.path, settings_of(arguments));
+  const Scenario scenario = load_scenario(arguments.run.path, given_settings(arguments));
   for (const std::string& note : scenario.notes) *console.err << "note: " << note << '\n';
   *console.out << arguments.run.path << ": ok\n";
   return kExitDone;
@@ -79,6 +68,22 @@ int list(const std::string& library, const Console& console) {
                  << '\n';
   }
   return kExitDone;
+}
+
+// CLI11 would say of a misspelt command that a command is missing.
+void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.empty() || words.front().starts_with('-')) return;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  std::string all;
+  for (const std::string& name : names) {
+    if (name == words.front()) return;
+    all += (all.empty() ? "" : ", ") + name;
+  }
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  const std::string near = did_you_mean(words.front(), candidates);
+  throw ScenarioError("tailrace: there is no command " + in_quotes(words.front()) +
+                      (near.empty() ? "; the commands are " + all : near));
 }
 
 int parse_and_run(const std::vector<std::string>& words, const Console& console) {
@@ -103,6 +108,11 @@ int parse_and_run(const std::vector<std::string>& words, const Console& console)
   add_common_options(*check_command, arguments);
   CLI::App* list_command = app.add_subcommand("list", "list the scenarios of the library");
 
+  if (words.empty()) {
+    *console.err << app.help();
+    return kExitBadInput;
+  }
+  refuse_unknown_command(app, words);
   try {
     // CLI11 takes them from the back.
     std::vector<std::string> reversed(words.rbegin(), words.rend());
@@ -116,7 +126,7 @@ int parse_and_run(const std::vector<std::string>& words, const Console& console)
   if (list_command->parsed()) return list(library, console);
   arguments.run.path = resolve_scenario(arguments.scenario, library);
   if (check_command->parsed()) return check(arguments, console);
-  arguments.run.settings = settings_of(arguments);
+  arguments.run.settings = given_settings(arguments);
   arguments.run.replay = "tailrace";
   for (const std::string& word : words) arguments.run.replay += ' ' + word;
   return run_and_report(arguments.run, console);

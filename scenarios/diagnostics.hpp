@@ -24,6 +24,7 @@ class Diagnostics {
 
   void error(Position where, std::string message);
   [[nodiscard]] bool empty() const { return errors_.empty(); }
+  [[nodiscard]] std::size_t size() const { return errors_.size(); }
   [[nodiscard]] const std::vector<std::string>& sources() const { return sources_; }
 
   // Throws ScenarioError if there is any mistake.

@@ -270,6 +270,29 @@ std::string range_text(const OptionSpec& option) {
   return "from " + std::to_string(option.min) + " to " + std::to_string(option.max);
 }
 
+// What the option takes, for a description of the language.
+std::string value_text(const OptionSpec& option) {
+  switch (option.type) {
+    case F::kInt:
+      return "integer, " + range_text(option);
+    case F::kMillisAsLong:
+      return "whole milliseconds, " + range_text(option);
+    case F::kBytesAsLong:
+      return "whole bytes, " + range_text(option);
+    case F::kDuration:
+      return "duration of Flink";
+    case F::kTextDuration:
+      return "duration of Flink, with its unit";
+    case F::kMemory:
+      return "memory size of Flink, " + range_text(option) + " bytes";
+    case F::kBoolean:
+      return "true, false";
+    case F::kWord:
+      return "word";
+  }
+  return {};
+}
+
 Parsed<FlinkValue> parse_whole(std::string_view text, const OptionSpec& option) {
   const Parsed<std::int64_t> number = parse_integer(text);
   if (!number.ok()) {
@@ -362,6 +385,19 @@ std::string nearest_key_hint(std::string_view key) {
 }
 
 }  // namespace
+
+std::vector<ModelledOption> modelled_flink_options() {
+  std::vector<ModelledOption> options;
+  for (const OptionSpec& option : kOptions) {
+    ModelledOption& modelled = options.emplace_back();
+    modelled.name = option.names.front();
+    modelled.value = value_text(option);
+    for (const std::string_view name : std::span(option.names).subspan(1)) {
+      if (!name.empty()) modelled.other_names.push_back(name);
+    }
+  }
+  return options;
+}
 
 FlinkSection parse_flink(const yaml::Node* node, Position around, Diagnostics& diagnostics) {
   FlinkSection section;

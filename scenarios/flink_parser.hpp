@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/diagnostics.hpp"
@@ -16,6 +17,15 @@ struct FlinkSection {
   // One line for each real key that has no effect here, in the order of the file.
   std::vector<std::string> notes;
 };
+
+// An option that has an effect here.
+struct ModelledOption {
+  std::string_view name;  // in Flink 1.10
+  std::vector<std::string_view> other_names;
+  std::string value;  // what it takes, in words
+};
+// In the order of the parser's table.
+[[nodiscard]] std::vector<ModelledOption> modelled_flink_options();
 
 // `node` may be null: then everything has its default. `around` is the position for what is missing.
 // Errors: reported; the value is the default then.

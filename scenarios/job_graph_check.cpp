@@ -108,15 +108,23 @@ void settle_parallelism(Job& job, const std::vector<std::int32_t>& order,
   }
 }
 
+// An operator that follows its input into too many subtasks is no second mistake.
+bool takes_over_mistake(const Job& job, const OperatorSpec& op, std::int32_t most) {
+  if (op.own_parallelism || op.inputs.empty() || op.partitioner != PartitionerKind::kForward) {
+    return false;
+  }
+  const OperatorSpec& from = job.operators[at(op.inputs.front())];
+  return (from.max_parallelism > 0 ? from.max_parallelism : job.max_parallelism) == most;
+}
+
 void check_max_parallelism(const Job& job, Diagnostics& diagnostics) {
   for (const OperatorSpec& op : job.operators) {
     const std::int32_t most = op.max_parallelism > 0 ? op.max_parallelism : job.max_parallelism;
-    if (most > 0 && op.parallelism > most) {
-      diagnostics.error(op.parallelism_position,
-                        "job.operators." + op.id +
-                            ".parallelism: " + std::to_string(op.parallelism) +
-                            " is above the max parallelism of " + std::to_string(most));
-    }
+    if (most <= 0 || op.parallelism <= most) continue;
+    if (takes_over_mistake(job, op, most)) continue;
+    diagnostics.error(op.parallelism_position,
+                      "job.operators." + op.id + ".parallelism: " + std::to_string(op.parallelism) +
+                          " is above the max parallelism of " + std::to_string(most));
   }
 }
 

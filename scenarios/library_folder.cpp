@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "scenarios/map_reader.hpp"
 #include "scenarios/yaml/load.hpp"
 
 namespace tailrace::scenarios {
@@ -70,7 +71,14 @@ std::string resolve_scenario(const std::string& name, const std::string& library
     const fs::path path = fs::path(library) / candidate;
     if (path.extension() == kExtension && fs::is_regular_file(path, ignored)) return path.string();
   }
-  return name;
+  const std::vector<LibraryEntry> entries = list_library(library);
+  std::vector<std::string_view> names;
+  for (const LibraryEntry& entry : entries) names.push_back(entry.name);
+  std::string stem = name;
+  if (stem.ends_with(kExtension)) stem.resize(stem.size() - std::string_view(kExtension).size());
+  throw ScenarioError((name.empty() ? "\"\"" : name) +
+                      ": there is no such file, and no such scenario in the library" +
+                      did_you_mean(stem, names));
 }
 
 }  // namespace tailrace::scenarios

@@ -20,6 +20,8 @@ struct LibraryEntry {
 [[nodiscard]] std::vector<LibraryEntry> list_library(const std::string& folder);
 
 // The file that a user means by `name`: a path, or else the name of a library scenario.
+// Errors: throws ScenarioError if a name without a slash is neither; a path is left to whoever
+// opens it.
 [[nodiscard]] std::string resolve_scenario(const std::string& name, const std::string& library);
 
 // Up to the first full stop that ends a sentence.

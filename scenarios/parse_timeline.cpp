@@ -74,8 +74,9 @@ class TimelineParser {
       return;
     }
     for (const yaml::Entry& change : node->entries) parse_rescale(reader, change, entry);
+    const std::size_t written = entry.rescales.size();
     entry.rescales = with_followers(job_, std::move(entry.rescales));
-    check_rescaled(reader, entry);
+    check_rescaled(reader, entry, written);
   }
 
   TimelineEntry parse(MapReader& reader, TimelineEntry entry) {
@@ -307,11 +308,14 @@ class TimelineParser {
     entry.rescales.push_back({op, static_cast<std::int32_t>(parallelism.value())});
   }
 
-  void check_rescaled(MapReader& reader, const TimelineEntry& entry) {
-    for (const TimelineEntry::Rescale& change : entry.rescales) {
+  // The first `written` changes are in the file, the others follow them.
+  void check_rescaled(MapReader& reader, const TimelineEntry& entry, std::size_t written) {
+    for (std::size_t i = 0; i < entry.rescales.size(); ++i) {
+      const TimelineEntry::Rescale& change = entry.rescales[i];
       const OperatorSpec& op = job_.operators[static_cast<std::size_t>(change.op)];
       const std::int32_t most = op.max_parallelism > 0 ? op.max_parallelism : job_.max_parallelism;
-      if (most > 0 && change.parallelism > most) {
+      // One that follows into the job's own limit is no second mistake.
+      if (most > 0 && change.parallelism > most && (i < written || op.max_parallelism > 0)) {
         reader.error("rescale", op.id + " would have a parallelism of " +
                                     std::to_string(change.parallelism) +
                                     ", above the max parallelism of " + std::to_string(most));

@@ -1,9 +1,11 @@
 #include "scenarios/run_command.hpp"
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <ostream>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "analysis/report.hpp"
@@ -23,18 +25,21 @@ void show(const Progress& progress, std::ostream& err) {
       << std::flush;
 }
 
-std::unique_ptr<DumpFile> open_dump(const std::string& path) {
-  return path.empty() ? nullptr : std::make_unique<DumpFile>(path);
+std::unique_ptr<DumpFile> open_dump(const std::optional<std::string>& path) {
+  return path.has_value() ? std::make_unique<DumpFile>(*path) : nullptr;
 }
 
-// The one place that reads a real clock: how long the run took, which nothing depends on.
-RunOutcome run_and_time(const Scenario& scenario, const RunOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
-  RunOutcome outcome = run_scenario(scenario, options);
-  const auto end = std::chrono::steady_clock::now();
-  outcome.result.wall = base::Duration::nanos(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(end - begin).count());
-  return outcome;
+// The second dump would take the place of the first one.
+void refuse_equal_dumps(const RunCommand& command) {
+  if (!command.dump_state.has_value() || !command.dump_sink.has_value()) return;
+  const auto whole = [](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(path, ignored);
+  };
+  if (whole(*command.dump_state) == whole(*command.dump_sink)) {
+    throw ScenarioError(*command.dump_sink +
+                        ": cannot be written: the state and the sink need a file each");
+  }
 }
 
 void print(const RunCommand& command, const analysis::RunResult& result, const Console& console) {
@@ -54,6 +59,15 @@ void print(const RunCommand& command, const analysis::RunResult& result, const C
 }
 
 }  // namespace
+
+RunOutcome run_and_time(const Scenario& scenario, const RunOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  RunOutcome outcome = run_scenario(scenario, options);
+  const auto end = std::chrono::steady_clock::now();
+  outcome.result.wall = base::Duration::nanos(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(end - begin).count());
+  return outcome;
+}
 
 bool judge(const Scenario& scenario, RunOutcome& outcome) {
   analysis::RunResult& result = outcome.result;
@@ -81,8 +95,9 @@ bool judge(const Scenario& scenario, RunOutcome& outcome) {
 
 int run_and_report(const RunCommand& command, const Console& console) {
   const Scenario scenario = load_scenario(command.path, command.settings);
-  const std::unique_ptr<DumpFile> state = open_dump(command.dump_state);
-  const std::unique_ptr<DumpFile> sink = open_dump(command.dump_sink);
+  refuse_equal_dumps(command);
+  std::unique_ptr<DumpFile> state = open_dump(command.dump_state);
+  std::unique_ptr<DumpFile> sink = open_dump(command.dump_sink);
   if (!command.quiet) {
     for (const std::string& note : scenario.notes) *console.err << "note: " << note << '\n';
   }
@@ -108,15 +123,17 @@ int run_and_report(const RunCommand& command, const Console& console) {
   if (watched) *console.err << kEraseLine;
 
   const bool all_held = judge(scenario, outcome);
-  print(command, outcome.result, console);
-  if (outcome.result.incomplete()) {
-    if (state != nullptr || sink != nullptr) {
-      *console.err << "tailrace: interrupted, no dump is written\n";
-    }
-    return kExitInterrupted;
+  // Before anything is printed: whoever reads the results may hang up, which ends this process.
+  if (!outcome.result.incomplete()) {
+    if (state != nullptr) state->write(outcome.state);
+    if (sink != nullptr) sink->write(outcome.sink);
+  } else if (state != nullptr || sink != nullptr) {
+    state.reset();
+    sink.reset();
+    *console.err << "tailrace: interrupted, no dump is written\n";
   }
-  if (state != nullptr) state->write(outcome.state);
-  if (sink != nullptr) sink->write(outcome.sink);
+  print(command, outcome.result, console);
+  if (outcome.result.incomplete()) return kExitInterrupted;
   return all_held ? kExitDone : kExitNotHeld;
 }
 

@@ -1,6 +1,7 @@
 // `tailrace run`: loads, runs, judges and prints.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,17 @@ struct RunCommand {
   std::vector<Setting> settings;
   bool json = false;
   bool quiet = false;
-  std::string dump_state;  // empty: none
-  std::string dump_sink;   // empty: none
-  std::string replay;      // the command that does all this again
+  std::optional<std::string> dump_state;
+  std::optional<std::string> dump_sink;
+  std::string replay;  // the command that does all this again
 };
 
 // Returns the exit status. Errors: throws ScenarioError, before anything is written.
 [[nodiscard]] int run_and_report(const RunCommand& command, const Console& console);
+
+// Runs and fills in how long that took: the one place that reads a real clock, on which nothing
+// depends. Errors: as run_scenario.
+[[nodiscard]] RunOutcome run_and_time(const Scenario& scenario, const RunOptions& options);
 
 // Puts the verdicts into the result: the scenario's expectations, then a line for each entry of the
 // timeline that did not happen and for a failed job that nobody expected. Returns whether all hold.

@@ -105,6 +105,11 @@ Scenario load_scenario(const std::string& path, const std::vector<Setting>& sett
     if (diagnostics.empty()) diagnostics.error({}, "holds nothing");
     diagnostics.throw_if_any();
   }
+  if (!root.is_mapping()) {
+    diagnostics.error(root.position,
+                      "a scenario must be a mapping of keys to values, not " + yaml::name_of(root));
+    diagnostics.throw_if_any();
+  }
   for (std::size_t i = 0; i < settings.size(); ++i) {
     apply_setting(settings[i], static_cast<std::int32_t>(i + 1), root, diagnostics);
   }

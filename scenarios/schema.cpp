@@ -56,8 +56,8 @@ constexpr std::array kNetworkKeys = std::to_array<KeySpec>({
 });
 
 constexpr std::array kDiskKeys = std::to_array<KeySpec>({
-    {"read", T::kBandwidth, kOptional, "500MB/s", 0, 0, {}, ""},
-    {"write", T::kBandwidth, kOptional, "300MB/s", 0, 0, {}, ""},
+    {"read", T::kBandwidth, kOptional, "500MB/s", 0, 0, {}, "of one disk"},
+    {"write", T::kBandwidth, kOptional, "300MB/s", 0, 0, {}, "of one disk"},
     {"latency", T::kDuration, kOptional, "100us", 0, kEver, {}, "of a request"},
 });
 
@@ -72,7 +72,8 @@ constexpr std::array kJobManagerKeys = std::to_array<KeySpec>({
 });
 
 constexpr std::array kResourceManagerKeys = std::to_array<KeySpec>({
-    {"kind", T::kChoice, kOptional, "standalone", 0, 0, "standalone|active", ""},
+    {"kind", T::kChoice, kOptional, "standalone", 0, 0, "standalone|active",
+     "active: starts others"},
     {"notices_after", T::kDuration, kOptional, "1s", 0, kEver, {}, "active: sees a dead process"},
 });
 
@@ -85,7 +86,7 @@ constexpr std::array kJobKeys = std::to_array<KeySpec>({
 constexpr std::array kOperatorKeys = std::to_array<KeySpec>({
     {"id", T::kName, kRequired, {}, 0, 0, {}, "unique in the job"},
     {"uid", T::kText, kOptional, {}, 0, 0, {}, "name of its state; by default the id"},
-    {"kind", T::kChoice, kRequired, {}, 0, 0, "source|flat_map|map|keyed|sink", ""},
+    {"kind", T::kChoice, kRequired, {}, 0, 0, "source|flat_map|map|keyed|sink", "of work"},
     {"do", T::kChoice, kOptional, {}, 0, 0, "tokenize|identity|count", "what it does"},
     {"input", T::kOther, kOptional, {}, 0, 0, {}, "an id or a list of ids"},
     {"by",
@@ -152,9 +153,9 @@ constexpr std::array kTimelineKeys = std::to_array<KeySpec>({
 
 constexpr std::array kWhenKeys = std::to_array<KeySpec>({
     {"checkpoint", T::kInteger, kRequired, {}, 1, kEver, {}, "its id; savepoints count"},
-    {"triggered", T::kFlag, kOptional, {}, 0, 0, {}, ""},
+    {"triggered", T::kFlag, kOptional, {}, 0, 0, {}, "it begins"},
     {"acknowledged", T::kInteger, kOptional, {}, 1, kEver, {}, "by so many subtasks"},
-    {"completed", T::kFlag, kOptional, {}, 0, 0, {}, ""},
+    {"completed", T::kFlag, kOptional, {}, 0, 0, {}, "and is stored"},
     {"barrier", T::kOther, kNotYet, {}, 0, 0, {}, "at a subtask"},
     {"committed", T::kOther, kNotYet, {}, 0, 0, {}, "a transaction"},
     {"restart", T::kOther, kNotYet, {}, 0, 0, {}, "a phase of a restart"},
@@ -203,16 +204,16 @@ constexpr std::array kCostsKeys = std::to_array<KeySpec>({
 
 // Starting points in the range of measured JVM figures; a scenario that cares states its own.
 constexpr std::array kRecordPriceKeys = std::to_array<KeySpec>({
-    {"per_record", T::kDuration, kOptional, "100ns", 0, kEver, {}, ""},
-    {"bandwidth", T::kBandwidth, kOptional, "1GB/s", 0, 0, {}, ""},
+    {"per_record", T::kDuration, kOptional, "100ns", 0, kEver, {}, "of any size"},
+    {"bandwidth", T::kBandwidth, kOptional, "1GB/s", 0, 0, {}, "of their bytes"},
 });
 constexpr std::array kEntryPriceKeys = std::to_array<KeySpec>({
-    {"per_entry", T::kDuration, kOptional, "200ns", 0, kEver, {}, ""},
-    {"bandwidth", T::kBandwidth, kOptional, "500MB/s", 0, 0, {}, ""},
+    {"per_entry", T::kDuration, kOptional, "200ns", 0, kEver, {}, "of state"},
+    {"bandwidth", T::kBandwidth, kOptional, "500MB/s", 0, 0, {}, "of their bytes"},
 });
 constexpr std::array kSyncPriceKeys = std::to_array<KeySpec>({
     {"per_entry", T::kDuration, kOptional, "1ns", 0, kEver, {}, "bucket or list element"},
-    {"bandwidth", T::kBandwidth, kOptional, "5GB/s", 0, 0, {}, ""},
+    {"bandwidth", T::kBandwidth, kOptional, "5GB/s", 0, 0, {}, "of their bytes"},
 });
 constexpr std::array kFinalisePriceKeys = std::to_array<KeySpec>({
     {"per_subtask", T::kDuration, kOptional, "10us", 0, kEver, {}, "of each subtask's state"},

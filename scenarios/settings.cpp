@@ -81,6 +81,21 @@ Setting parse_setting(const std::string& text) {
   return setting;
 }
 
+std::vector<Setting> settings_of(const std::string& seed, const std::string& until,
+                                 const std::vector<std::string>& sets) {
+  std::vector<Setting> settings;
+  if (!seed.empty()) settings.push_back({"seed", seed, "--seed " + seed});
+  if (!until.empty()) {
+    const bool is_time = until.find_first_of("0123456789") != std::string::npos;
+    const std::string shown = "--until " + until;
+    // A time is the only end then; `until: idle` in the file would cut it short.
+    if (is_time) settings.push_back({"until", "~", shown});
+    settings.push_back({is_time ? "duration" : "until", until, shown});
+  }
+  for (const std::string& text : sets) settings.push_back(parse_setting(text));
+  return settings;
+}
+
 void apply_setting(const Setting& setting, std::int32_t source, yaml::Node& root,
                    Diagnostics& diagnostics) {
   const Position here{source, 0, 0};
@@ -88,7 +103,10 @@ void apply_setting(const Setting& setting, std::int32_t source, yaml::Node& root
     diagnostics.error(here, "write it as path=value, such as seed=7");
     return;
   }
+  const std::size_t errors_before = diagnostics.size();
   yaml::Node value = yaml::parse(setting.value, source, diagnostics);
+  // What cannot be read must not count as `~` and take away what the file says.
+  if (diagnostics.size() > errors_before) return;
   place(value, source);
   yaml::Node* node = &root;
   yaml::Node* parent = nullptr;

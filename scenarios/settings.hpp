@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "scenarios/diagnostics.hpp"
 #include "scenarios/yaml/node.hpp"
@@ -19,6 +20,11 @@ struct Setting {
 // "a.b=c" as a setting; without `=` the path is all of it and the value is missing, which
 // apply_setting reports.
 [[nodiscard]] Setting parse_setting(const std::string& text);
+
+// What the options --seed, --until (a time, `sources_finished` or `idle`) and --set stand for, in this
+// order; later ones win. Empty texts were not given.
+[[nodiscard]] std::vector<Setting> settings_of(const std::string& seed, const std::string& until,
+                                               const std::vector<std::string>& sets);
 
 // Sets what `path` names: keys separated by dots, list elements by their `id` or, where they have
 // none, by their number from 0. Everything after `flink.` is one key. Mappings on the way that do

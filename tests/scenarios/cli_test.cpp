@@ -172,6 +172,40 @@ TEST_F(CommandLine, ADumpThatCannotBeWrittenIsAnErrorBeforeTheRun) {
   EXPECT_EQ(run({"run", path("s.yaml"), "--dump-sink", folder_}), kExitBadInput);
 }
 
+TEST_F(CommandLine, TheTwoDumpsNeedAFileEachAndAName) {
+  world_breaks = true;
+  std::filesystem::create_directory(path("d"));
+  EXPECT_EQ(run({"run", path("s.yaml"), "--dump-state", path("a.tsv"), "--dump-sink",
+                 path("d/../a.tsv")}),
+            kExitBadInput);
+  EXPECT_EQ(err_.str(),
+            path("d/../a.tsv") + ": cannot be written: the state and the sink need a file each\n");
+  EXPECT_EQ(run({"run", path("s.yaml"), "--dump-state", ""}), kExitBadInput);
+  EXPECT_EQ(files(), (std::vector<std::string>{"d", "s.yaml", "text.txt"}));
+}
+
+TEST_F(CommandLine, AMisspeltCommandOrScenarioNamesTheNearestOne) {
+  EXPECT_EQ(run({"chek", path("s.yaml")}), kExitBadInput);
+  EXPECT_EQ(err_.str(), "tailrace: there is no command \"chek\" (did you mean check?)\n");
+  EXPECT_EQ(run({"fly"}), kExitBadInput);
+  EXPECT_EQ(err_.str(),
+            "tailrace: there is no command \"fly\"; the commands are run, check, list\n");
+  std::filesystem::create_directories(path("scenarios/library"));
+  write("scenarios/library/zebra.yaml", small());
+  EXPECT_EQ(run({"run", "zebar"}), kExitBadInput);
+  EXPECT_EQ(err_.str(),
+            "zebar: there is no such file, and no such scenario in the library (did you mean "
+            "zebra?)\n");
+  EXPECT_EQ(run({"check", ""}), kExitBadInput);
+  EXPECT_EQ(err_.str(), "\"\": there is no such file, and no such scenario in the library\n");
+}
+
+TEST_F(CommandLine, WithoutWordsTheHelpIsADiagnostic) {
+  EXPECT_EQ(run({}), kExitBadInput);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_NE(err_.str().find("say whether a scenario is valid"), std::string::npos);
+}
+
 TEST_F(CommandLine, ListShowsTheLibraryByNameWithItsFirstSentence) {
   EXPECT_EQ(run({"list"}), kExitBadInput);
   std::filesystem::create_directories(path("scenarios/library"));
