@@ -48,11 +48,12 @@ TEST_P(Hostile, ScenarioRunsTheSameTwiceInOneProcess) {
             run_scenario(scenario, {}).result.trace_hash);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Hostile, testing::ValuesIn(hostile_names()), [](const auto& info) {
-  std::string name = info.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(All, Hostile, testing::ValuesIn(hostile_names()),
+                         [](const auto& scenario) {
+                           std::string name = scenario.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 struct Moment {
   CheckpointMoment moment;

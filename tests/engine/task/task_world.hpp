@@ -81,7 +81,14 @@ class TaskWorld final : public Clock,
                                        std::move(done))] { (*done)(answer); });
   }
   void get(const std::string&, base::InplaceFunction<void(Blob)>) override { FAIL(); }
+  void get_range(const std::string&, std::int64_t, std::int64_t,
+                 base::InplaceFunction<void(Blob)>) override {
+    FAIL();
+  }
   void remove(const std::string& path) override { std::erase(stored, path); }
+  void remove_directory(const std::string& path) override {
+    std::erase_if(stored, [&path](const std::string& p) { return p.starts_with(path + '/'); });
+  }
   // RandomDraws
   std::int64_t uniform(std::string_view, std::int64_t low, std::int64_t) override { return low; }
   // NetworkPeers: there is one process.

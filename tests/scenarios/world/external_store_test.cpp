@@ -85,9 +85,10 @@ TEST_F(ExternalStoreTest, TextsAreKeptWhenTheirBuffersAreGone) {
     const std::string text = "text " + std::to_string(i % 100);
     store_.append({text, i, {}});
   }
-  for (int i = 0; i < 1000; ++i) {
-    EXPECT_EQ(store_.text(store_.committed()[static_cast<std::size_t>(i)]),
-              "text " + std::to_string(i % 100));
+  ASSERT_EQ(store_.committed().size(), 1000U);
+  int i = 0;
+  for (const Effect& effect : store_.committed()) {
+    EXPECT_EQ(store_.text(effect), "text " + std::to_string(i++ % 100));
   }
 }
 
