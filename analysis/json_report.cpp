@@ -80,7 +80,8 @@ class Writer {
            field("min", "checkpoints.duration.min") + ", " +
            field("p50", "checkpoints.duration.p50") + ", " +
            field("p99", "checkpoints.duration.p99") + ", " +
-           field("max", "checkpoints.duration.max") + "}}";
+           field("max", "checkpoints.duration.max") + "}, " +
+           field("not_started", "checkpoints.not_started") + "}";
   }
 
   template <typename Row>

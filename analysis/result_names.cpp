@@ -57,6 +57,8 @@ constexpr std::array kNames = std::to_array<ResultName>({
      [](const ResultView& v) -> Number { return v.checkpoints_completed(); }},
     {"checkpoints.failed", kCount,
      [](const ResultView& v) -> Number { return v.checkpoints_failed(); }},
+    {"checkpoints.not_started", kCount,
+     [](const ResultView& v) -> Number { return v.result().checkpoints_not_started; }},
     {"checkpoints.duration.min", kMs,
      [](const ResultView& v) { return v.checkpoint_duration().min(); }},
     {"checkpoints.duration.p50", kMs, duration_percentile<500>},
@@ -118,7 +120,7 @@ std::int64_t ResultView::checkpoints_completed() const {
   return count_status(result_, CheckpointStatus::kCompleted);
 }
 std::int64_t ResultView::checkpoints_failed() const {
-  return count_status(result_, CheckpointStatus::kFailed) + result_.checkpoints_not_started;
+  return count_status(result_, CheckpointStatus::kFailed);
 }
 
 std::span<const ResultName> result_names() {

@@ -51,6 +51,8 @@ struct RestartRow {
   std::string cause;
   std::int64_t restored_checkpoint = -1;  // -1: none, started anew
   std::int64_t records_replayed = 0;      // read again because they came after that checkpoint
+  // The next failure came before this one's tasks were reset: nothing was restored.
+  bool overtaken = false;
 };
 
 // One change of parallelism.
@@ -84,7 +86,8 @@ struct RunResult {
   std::vector<CheckpointRow> checkpoints;  // in the order of their triggers
   std::vector<RestartRow> restarts;        // in order of time
   std::vector<RescaleRow> rescales;        // in order of time
-  // Triggers that failed before they had an id; counted as failed, not as triggered.
+  // Triggers that failed before they had an id, because tasks were not running, say. Flink's
+  // statistics do not know them: neither triggered nor failed.
   std::int64_t checkpoints_not_started = 0;
 
   std::vector<std::int64_t> latency_ns;  // one sample per committed effect, in any order

@@ -47,7 +47,8 @@ std::string until_running(Time from, const std::optional<Time>& running) {
 }
 
 std::string restart_line(const RestartRow& row) {
-  const std::string from = row.restored_checkpoint < 0
+  const std::string from = row.overtaken ? "overtaken by the next failure"
+                           : row.restored_checkpoint < 0
                                ? "from the start"
                                : "from checkpoint " + std::to_string(row.restored_checkpoint);
   return "  restart          at " + right(short_seconds(row.failed), 11) + "  " + from + ", " +
@@ -87,7 +88,11 @@ std::string to_text(const RunResult& result) {
           " out\n";
   text += "checkpoints  " + value_of(view, "checkpoints.triggered") + " triggered, " +
           value_of(view, "checkpoints.completed") + " completed, " +
-          value_of(view, "checkpoints.failed") + " failed; duration in ms: " +
+          value_of(view, "checkpoints.failed") + " failed" +
+          (result.checkpoints_not_started == 0
+               ? std::string()
+               : ", " + value_of(view, "checkpoints.not_started") + " not started") +
+          "; duration in ms: " +
           percentiles(view, "checkpoints.duration.", {"min", "p50", "p99", "max"}) + '\n';
   for (const CheckpointRow& row : result.checkpoints) text += checkpoint_line(row);
   text += "restarts     " + value_of(view, "restarts") + '\n';

@@ -49,10 +49,8 @@ struct FlinkOptions {
   RestartStrategyKind restart_strategy = RestartStrategyKind::kUnset;
   std::int32_t fixed_delay_attempts = 1;
   base::Duration fixed_delay = base::Duration::seconds(1);
-  FailoverStrategyKind failover_strategy = FailoverStrategyKind::kFull;
+  FailoverStrategyKind failover_strategy = FailoverStrategyKind::kRegion;  // unset (S-6.6)
   base::Duration slot_request_timeout = base::Duration::seconds(300);
-  base::Duration slot_idle_timeout = base::Duration::seconds(50);
-  base::Duration task_cancellation_timeout = base::Duration::seconds(180);
 
   // Network
   std::int64_t segment_bytes = 32 * 1024;

@@ -213,12 +213,6 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
     {{"restart-strategy.fixed-delay.delay"}, F::kDuration, 0, 0, set<&O::fixed_delay>},
     {{"jobmanager.execution.failover-strategy"}, F::kWord, 0, 0, set_failover},
     {{"slot.request.timeout"}, F::kMillisAsLong, 0, kIntMax, set<&O::slot_request_timeout>},
-    {{"slot.idle.timeout"}, F::kMillisAsLong, 0, kIntMax, set<&O::slot_idle_timeout>},
-    {{"task.cancellation.timeout"},
-     F::kMillisAsLong,
-     0,
-     kIntMax,
-     set<&O::task_cancellation_timeout>},
     {{"state.backend", "state.backend.type"}, F::kWord, 0, 0, set_backend},
     {{"taskmanager.memory.segment-size"},
      F::kMemory,
@@ -445,10 +439,10 @@ FlinkSection parse_flink(const yaml::Node* node, Position around, Diagnostics& d
                         "flink." + entry.key + ": " + in_quotes(entry.value.text) + ' ' + *wrong);
     }
   }
-  if (section.options.heartbeat_timeout <= section.options.heartbeat_interval) {
+  if (section.options.heartbeat_timeout < section.options.heartbeat_interval) {
     // Flink 1.10 HeartbeatServices.
     diagnostics.error(node->position,
-                      "flink: heartbeat.timeout must be larger than heartbeat.interval");
+                      "flink: heartbeat.timeout must not be smaller than heartbeat.interval");
   }
   return section;
 }

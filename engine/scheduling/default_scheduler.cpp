@@ -137,7 +137,8 @@ void DefaultScheduler::on_execution_terminal(ExecutionVertexId vertex, const Log
 
 void DefaultScheduler::on_execution_failed(ExecutionVertexId vertex, const std::string& cause) {
   if (status() != JobStatus::RUNNING && status() != JobStatus::RESTARTING) return;
-  maybe_restart(failover_strategy_.tasks_needing_restart(vertex),
+  maybe_restart(submission_.full_failover ? graph_.all_vertices()
+                                          : failover_strategy_.tasks_needing_restart(vertex),
                 {vertex.vertex, vertex.subtask, graph_.vertex(vertex).execution().attempt_number},
                 cause);
 }

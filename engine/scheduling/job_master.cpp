@@ -46,7 +46,9 @@ DefaultScheduler* JobMaster::find_scheduler(JobId job) {
 void JobMaster::register_task_manager(TaskManagerRegistration registration) {
   const ProcessId process = registration.address.process;
   if (pool_.find_task_manager(process) != nullptr) {
-    disconnect_task_manager(
+    // The same process again: it has lost us and failed its tasks. It is here, so it is not told to
+    // disconnect, which would only make it register once more.
+    release_task_manager(
         process, "TaskManager with id " + std::to_string(process.value) + " has registered anew.");
   }
   pool_.register_task_manager(registration);
@@ -98,10 +100,14 @@ void JobMaster::on_job_terminated(JobId job, JobStatus status, const std::string
 void JobMaster::disconnect_task_manager(ProcessId process, const std::string& cause) {
   const TaskManagerRegistration* registration = pool_.find_task_manager(process);
   if (registration == nullptr) return;
-  heartbeats_.unmonitor_target(process);
   registration->address.tell(*ports_.calls, kRpcBytes, [](TaskExecutorGateway& gateway) {
     gateway.disconnect_job_manager();
   });
+  release_task_manager(process, cause);
+}
+
+void JobMaster::release_task_manager(ProcessId process, const std::string& cause) {
+  heartbeats_.unmonitor_target(process);
   pool_.release_task_manager(process);
   if (ports_.observer != nullptr) ports_.observer->on_task_manager_lost(process, cause);
   for (const auto& [job, scheduler] : schedulers_) scheduler->release_task_manager(process, cause);

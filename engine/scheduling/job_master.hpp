@@ -55,6 +55,8 @@ class JobMaster final : public JobMasterGateway, private SchedulerOwner {
 
   // S-6.27: its slots are gone, what ran on them fails, and it is told so.
   void disconnect_task_manager(ProcessId process, const std::string& cause);
+  // Forgets it with its slots; what runs there has failed.
+  void release_task_manager(ProcessId process, const std::string& cause);
 
   Ports ports_;
   ClusterConfig config_;

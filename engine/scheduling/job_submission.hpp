@@ -15,6 +15,9 @@ struct JobSubmission {
   TaskConfig tasks;
   CheckpointConfig checkpoints;
   RestartStrategyConfig restart;
+  // `jobmanager.execution.failover-strategy: full`: any failure restarts the whole job. Otherwise
+  // (`region`, and in 1.10 unset) the pipelined region of the failed task.
+  bool full_failover = false;
   std::string savepoint_path;  // directory to restore from; empty: start fresh
   bool allow_non_restored_state = false;
 };

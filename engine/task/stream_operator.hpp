@@ -38,6 +38,10 @@ class StreamOperator {
   virtual void initialize_state(const OperatorContext& context) = 0;
   virtual void open() {}
   virtual void process(const Record& record) = 0;
+  // Flink's prepareSnapshotPreBarrier: what is still to be emitted before the barrier.
+  virtual void prepare_snapshot_pre_barrier(CheckpointId checkpoint) {
+    static_cast<void>(checkpoint);
+  }
   // Flink's snapshotState: writes what is not in a backend into the operator state backend.
   virtual void snapshot_state(CheckpointId checkpoint) { static_cast<void>(checkpoint); }
   virtual void notify_checkpoint_complete(CheckpointId checkpoint) {

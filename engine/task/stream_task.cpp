@@ -121,10 +121,7 @@ void StreamTask::set_up_inputs() {
 // --- restore -----------------------------------------------------------------------------------
 
 void StreamTask::invoke() {
-  if (!set_up_error_.empty()) {
-    host_->invokable_failed(set_up_error_);
-    return;
-  }
+  TAILRACE_ASSERT(set_up_error_.empty());
   const JobVertex& vertex = descriptor_->job_vertex();
   chain_ = std::make_unique<OperatorChain>(vertex, writers_, *ports_.compute);
   state_.resize(chain_->size());
@@ -474,6 +471,9 @@ bool StreamTask::perform_checkpoint(const CheckpointMetaData& meta,
     }
     sync_savepoint_ = meta.id;
   }
+  for (std::size_t i = 0; i < chain_->size(); ++i) {
+    chain_->at(i).prepare_snapshot_pre_barrier(meta.id);
+  }
   // The barrier goes out before the snapshot, so that the next task aligns meanwhile.
   broadcast(CheckpointBarrier{meta.id, meta.timestamp_ms, options});
   ports_.observer->on_snapshot_started(descriptor_->job, subtask_ref(), meta.id,
@@ -494,8 +494,11 @@ void StreamTask::snapshot_operators(const CheckpointMetaData& meta,
       spent_ += ports_.compute->price(future->sync_work());
       op.futures.push_back(std::move(future));
     };
-    if (state_[i]->operator_state != nullptr) take(state_[i]->operator_state->snapshot(meta.id));
+    // Flink captures operator state first and writes keyed state first (spec state.md 7.3).
+    std::unique_ptr<SnapshotFuture> lists;
+    if (state_[i]->operator_state != nullptr) lists = state_[i]->operator_state->snapshot(meta.id);
     if (state_[i]->keyed_state != nullptr) take(state_[i]->keyed_state->snapshot(meta.id));
+    take(std::move(lists));
     operators.push_back(std::move(op));
   }
   CheckpointMetrics known;

@@ -65,6 +65,9 @@ class StreamTask final : private CheckpointListener, private BarrierObserver {
   StreamTask(const StreamTask&) = delete;
   StreamTask& operator=(const StreamTask&) = delete;
 
+  // Why the set-up failed (not enough buffers); empty if it did not.
+  [[nodiscard]] const std::string& set_up_error() const { return set_up_error_; }
+
   // Restores the operators' state, then opens them and runs. Called when the task is RUNNING.
   void invoke();
 
@@ -160,7 +163,7 @@ class StreamTask final : private CheckpointListener, private BarrierObserver {
   std::vector<OperatorContext> contexts_;
   std::unique_ptr<OperatorChain> chain_;
   std::size_t restored_operators_ = 0;
-  std::string set_up_error_;  // not enough buffers: the task fails as soon as it runs
+  std::string set_up_error_;
 
   Mailbox mailbox_;
   Duration spent_;

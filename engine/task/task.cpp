@@ -24,6 +24,10 @@ void Task::start() {
   state_ = ExecutionState::DEPLOYING;
   StreamTaskHost& host = *this;
   invokable_ = std::make_unique<StreamTask>(ports_, *network_, descriptor_, host);
+  if (!invokable_->set_up_error().empty()) {
+    fail(invokable_->set_up_error());  // from DEPLOYING
+    return;
+  }
   state_ = ExecutionState::RUNNING;
   report(ExecutionState::RUNNING, {});
   invokable_->invoke();

@@ -25,8 +25,9 @@ engine::ConnectionId Connections::open(engine::ProcessId client, engine::Process
     connection.to_client = network_->open_flow(host_of_(server), host_of_(client));
     connection.closed_at_client = std::move(closed);
     connection.open = true;
-  } else {
-    // Nobody listens there: refused after a way there and back.
+  } else if (!vanished_.contains(server)) {
+    // Nobody listens there: refused after a way there and back. A machine without power refuses
+    // nothing: who calls it waits, and only heartbeats and time-outs tell.
     run_in_(client, link_latency_ * 2, std::move(closed));
   }
   connections_.push_back(std::move(connection));
@@ -61,6 +62,7 @@ void Connections::close(engine::ConnectionId id) {
 }
 
 void Connections::process_died(engine::ProcessId process, bool silently) {
+  if (silently) vanished_.insert(process);
   for (std::size_t i = 0; i < connections_.size(); ++i) {
     Connection& connection = connections_[i];
     if (!connection.open || (connection.client != process && connection.server != process)) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "engine/ports.hpp"
@@ -56,7 +57,8 @@ class Connections {
   RunIn run_in_;
   HostOf host_of_;
   IsAlive is_alive_;
-  std::vector<Connection> connections_;  // by id, from 1
+  std::set<engine::ProcessId> vanished_;  // processes whose machines lost their power
+  std::vector<Connection> connections_;   // by id, from 1
 };
 
 }  // namespace tailrace::scenarios

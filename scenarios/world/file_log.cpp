@@ -34,10 +34,19 @@ FileLog::FileLog(std::string text, std::int32_t partitions, OfferedLoad load, bo
       const std::size_t line_end = text_.find('\n', static_cast<std::size_t>(at));
       at = line_end == std::string::npos ? end : static_cast<std::int64_t>(line_end) + 1;
     }
-    const auto lines = static_cast<std::int64_t>(partition.line_starts.size());
-    if (lines > 0) ranks_ = std::max(ranks_, (lines - 1) * partitions + i + 1);
+    lines_ += static_cast<std::int64_t>(partition.line_starts.size());
     partitions_.push_back(std::move(partition));
     begin = end;
+  }
+  if (load_.kind != OfferedLoad::Kind::kMax) rank_lines();
+}
+
+void FileLog::rank_lines() {
+  std::int64_t next = 0;
+  for (std::size_t line = 0; next < lines_; ++line) {
+    for (Partition& partition : partitions_) {
+      if (line < partition.line_starts.size()) partition.ranks.push_back(next++);
+    }
   }
 }
 
@@ -61,7 +70,7 @@ std::optional<engine::ReplayableLog::Line> FileLog::read(std::int32_t partition,
 
   const std::string_view line = line_text(part, static_cast<std::size_t>(index));
   if (load_.kind == OfferedLoad::Kind::kMax) return Line{line, std::nullopt, next};
-  return Line{line, offered_at(index * partition_count() + partition), next};
+  return Line{line, offered_at(part.ranks[static_cast<std::size_t>(index)]), next};
 }
 
 std::string_view FileLog::line_text(const Partition& partition, std::size_t index) const {
@@ -103,7 +112,7 @@ Time FileLog::offered_at(std::int64_t rank) const {
     case OfferedLoad::Kind::kMax:
       return Time{};
     case OfferedLoad::Kind::kOver:
-      return Time{mul_div(rank, load_.over.ns, ranks_)};
+      return Time{mul_div(rank, load_.over.ns, lines_)};
     case OfferedLoad::Kind::kSteps:
       break;
   }
@@ -141,7 +150,7 @@ std::int64_t FileLog::lines_offered() const {
     auto high = static_cast<std::int64_t>(part.line_starts.size());
     while (low < high) {
       const std::int64_t middle = (low + high) / 2;
-      if (offered_at(middle * partition_count() + p) <= now) {
+      if (offered_at(part.ranks[static_cast<std::size_t>(middle)]) <= now) {
         low = middle + 1;
       } else {
         high = middle;
@@ -159,7 +168,7 @@ std::int64_t FileLog::lines_before(std::int32_t partition, std::int64_t position
 
 std::optional<Time> FileLog::offered_until() const {
   if (load_.kind == OfferedLoad::Kind::kMax) return std::nullopt;
-  return ranks_ == 0 ? Time{} : offered_at(ranks_ - 1);
+  return lines_ == 0 ? Time{} : offered_at(lines_ - 1);
 }
 
 }  // namespace tailrace::scenarios

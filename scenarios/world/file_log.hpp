@@ -1,8 +1,9 @@
 // A text file as a log that comes into being line by line.
 //
 // The file is cut into partitions of about equal length at line ends; each has its own position, as
-// the partitions of a Kafka topic have. Line j of partition p is the (j * partitions + p)-th to be
-// offered, so that all partitions grow at the same pace. The cut does not depend on who reads.
+// the partitions of a Kafka topic have. Lines are offered in turn, one of each partition that has
+// any left, so that the log as a whole grows at exactly the rate that was asked for, whatever the
+// lengths of its lines. The cut does not depend on who reads.
 #pragma once
 
 #include <cstdint>
@@ -57,10 +58,13 @@ class FileLog final : public engine::ReplayableLog {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     std::vector<std::int64_t> line_starts;
-    std::int64_t passed = 0;  // lines that somebody has read on behind
+    std::vector<std::int64_t> ranks;  // of its lines among all; none with a load of `max`
+    std::int64_t passed = 0;          // lines that somebody has read on behind
     bool exhausted = false;
   };
 
+  // Gives the lines of all partitions their turns.
+  void rank_lines();
   [[nodiscard]] Time offered_at(std::int64_t rank) const;
   [[nodiscard]] std::string_view line_text(const Partition& partition, std::size_t index) const;
   // Somebody stands before line `index` of a partition, or at its end.
@@ -70,7 +74,7 @@ class FileLog final : public engine::ReplayableLog {
   OfferedLoad load_;
   bool finite_;
   const engine::Clock* clock_;
-  std::int64_t ranks_ = 0;  // one more than the highest rank of a line
+  std::int64_t lines_ = 0;  // of all partitions
   // What readers have done; reading does not change the log.
   mutable std::vector<Partition> partitions_;
   mutable std::int64_t replayed_ = 0;

@@ -21,6 +21,8 @@ namespace {
 // and would read partitions that others own.
 constexpr std::int32_t kPartitionsPerSubtask = 4;
 constexpr std::int32_t kPartitionsMin = 16;
+// A log is kept in memory.
+constexpr std::int64_t kTextBytesMax = std::int64_t{1} << 30;
 
 // Flink's TextInputFormat decodes UTF-8 and reads U+FFFD where there is none. A record is that text
 // from the beginning; otherwise the first serialisation would change it.
@@ -41,6 +43,11 @@ std::string read_file(const Scenario& scenario, const OperatorSpec& source) {
                         source.file + " of source " + source.id);
   }
   text = as_java_reads_it(std::move(text));
+  if (static_cast<std::int64_t>(text.size()) > kTextBytesMax / source.repeats) {
+    throw ScenarioError(describe(scenario, source.position) + ": source " + source.id +
+                        " would read " + std::to_string(text.size()) + " bytes " +
+                        std::to_string(source.repeats) + " times over; at most 1 GiB in all");
+  }
   std::string repeated;
   repeated.reserve(text.size() * static_cast<std::size_t>(source.repeats));
   for (std::int64_t i = 0; i < source.repeats; ++i) repeated += text;

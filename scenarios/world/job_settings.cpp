@@ -73,6 +73,7 @@ engine::JobSubmission job_settings(const Scenario& scenario) {
   job.checkpoints.retention = retention_policy(flink.retention);
   job.checkpoints.savepoint_directory = kSavepointDirectory;
   job.restart = restart_config(flink);
+  job.full_failover = flink.failover_strategy == FailoverStrategyKind::kFull;
   return job;
 }
 

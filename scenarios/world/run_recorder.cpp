@@ -95,6 +95,8 @@ void RunRecorder::on_failover(engine::JobId, engine::SubtaskRef subtask, std::st
   if (!restarts) return;
   settle_replayed();
   replays_are_of_restart_ = true;
+  if (!restarts_.empty() && !restart_restored_) restarts_.back().overtaken = true;
+  restart_restored_ = false;
   analysis::RestartRow row;
   row.failed = simulation_->now();
   row.cause = std::string(cause);
@@ -103,6 +105,7 @@ void RunRecorder::on_failover(engine::JobId, engine::SubtaskRef subtask, std::st
 
 void RunRecorder::on_restore(engine::JobId, engine::CheckpointId restored) {
   trace(trace_kind::kRestore, restored);
+  restart_restored_ = true;
   if (!restarts_.empty() && !restarts_.back().running) {
     restarts_.back().restored_checkpoint = restored;
   }

@@ -105,6 +105,7 @@ class RunRecorder final : public engine::Observer {
   std::int64_t replayed_before_ = 0;  // what was settled already
   // Lines read again now belong to the last restart: since the last start of a job, it failed.
   bool replays_are_of_restart_ = false;
+  bool restart_restored_ = true;  // the last failure's tasks have been reset
   std::optional<Time> last_fault_;
   // Subtasks that have met a barrier of a pending checkpoint.
   std::set<std::tuple<engine::CheckpointId, std::int32_t, std::int32_t>> met_barrier_;

@@ -25,10 +25,33 @@ constexpr Duration kLongestRun = Duration::seconds(24 * 3600);
 // How often somebody who watches is told, in virtual time.
 constexpr Duration kProgressEvery = Duration::millis(100);
 
+// All operators share one slot sharing group, so a job takes as many slots as its widest operator has
+// subtasks, all at once (spec rescale.md S-6.29, S-6.30). One that never finds them would never run.
+const Scenario& with_enough_slots(const Scenario& scenario) {
+  const TaskManagers& managers = scenario.cluster.task_managers;
+  const std::int64_t slots = static_cast<std::int64_t>(managers.count) * managers.slots;
+  const auto check = [&](const OperatorSpec& op, std::int32_t parallelism, Position position) {
+    if (parallelism <= slots) return;
+    throw ScenarioError(describe(scenario, position) + ": " + op.id + " with a parallelism of " +
+                        std::to_string(parallelism) + " needs as many slots; the cluster has " +
+                        std::to_string(slots) + " (cluster.task_managers: count times slots)");
+  };
+  for (const OperatorSpec& op : scenario.job.operators) {
+    check(op, op.parallelism, op.parallelism_position);
+  }
+  for (const TimelineEntry& entry : scenario.timeline) {
+    for (const TimelineEntry::Rescale& change : entry.rescales) {
+      check(scenario.job.operators[static_cast<std::size_t>(change.op)], change.parallelism,
+            entry.position);
+    }
+  }
+  return scenario;
+}
+
 }  // namespace
 
 ScenarioRun::ScenarioRun(const Scenario& scenario, const RunOptions& options)
-    : scenario_(&scenario),
+    : scenario_(&with_enough_slots(scenario)),
       options_(options),
       recorder_(simulation_),
       cluster_(scenario, simulation_, recorder_),
@@ -211,10 +234,15 @@ bool ScenarioRun::kill(const TimelineEntry& entry, bool silently) {
   }
   if (!cluster_.kill_task_manager(index, silently)) return false;
   recorder_.fault_injected();
-  if (entry.back_after) {
-    simulation_.schedule(*entry.back_after, [this, index] {
-      if (cluster_.task_executor(index) == nullptr) cluster_.start_task_manager(index);
-    });
+  const auto back = [this, index] {
+    if (cluster_.task_executor(index) == nullptr) cluster_.start_task_manager(index);
+  };
+  if (entry.back_after) simulation_.schedule(*entry.back_after, back);
+  // An active resource manager sees the process end and starts another. In 1.10 it tells the job
+  // manager nothing (spec rescale.md S-6.28b): only the new process's registration shows.
+  const ResourceManager& resources = scenario_->cluster.resource_manager;
+  if (resources.kind == ResourceManagerKind::kActive) {
+    simulation_.schedule(resources.notices_after, back);
   }
   return true;
 }
@@ -249,7 +277,8 @@ void ScenarioRun::apply_slow_downs() {
 }
 
 bool ScenarioRun::pause(const TimelineEntry& entry) {
-  // A garbage collection stops the whole process of the subtask.
+  // The whole process computes nothing. Its timers, its network and its heartbeats go on: this is a
+  // process without CPU, not one that is stopped.
   std::int32_t index = entry.task_manager ? entry.task_manager->index : -1;
   const std::optional<SubtaskTarget> running =
       entry.task_manager ? entry.task_manager->running : entry.subtask;

@@ -200,7 +200,7 @@ TEST_F(Language, FlinkMistakesAreFlinks) {
       "s.yaml:3:41: flink.state.backend: \"rocksdb\" is not modelled yet in this version; use "
       "hashmap");
   EXPECT_EQ(flink("flink: {version: \"1.10\", heartbeat.interval: 500, heartbeat.timeout: 400}"),
-            "s.yaml:3:8: flink: heartbeat.timeout must be larger than heartbeat.interval");
+            "s.yaml:3:8: flink: heartbeat.timeout must not be smaller than heartbeat.interval");
 }
 
 TEST_F(Language, RealKeysOfFlinkThatDoNothingHereAreNoted) {

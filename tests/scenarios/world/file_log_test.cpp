@@ -110,7 +110,19 @@ TEST_F(FileLogTest, WithRateMaxALineHasNoTimeOfItsOwn) {
   EXPECT_EQ(lines.lines_offered(), 1);
 }
 
-// Line j of partition p is the (j * partitions + p)-th to come into being.
+// Partitions take turns as long as they have lines left.
+// The rate is that of the log, whatever the lengths of its lines do to its partitions.
+TEST_F(FileLogTest, UnevenPartitionsLeaveNoGapsInTheRate) {
+  const FileLog lines = log(std::string(30, 'x') + "\na\nb\nc\nd\n", 2, over_ms(500));
+  ASSERT_EQ(lines.lines_in(0), 1);
+  ASSERT_EQ(lines.lines_in(1), 4);
+  for (std::int64_t line = 0; line < 5; ++line) {
+    clock_.set_ms(100 * line);
+    EXPECT_EQ(lines.lines_offered(), line + 1);
+  }
+  EXPECT_EQ(lines.offered_until(), at_ms(400));
+}
+
 TEST_F(FileLogTest, OverATimeAllPartitionsGrowEvenly) {
   const FileLog lines = log("a\nb\nc\nd\n", 2, over_ms(400));
   EXPECT_EQ(lines.read(0, 0)->offered, at_ms(0));
