@@ -25,27 +25,11 @@ inline std::int32_t channels_of(const Json& number) {
   return static_cast<std::int32_t>(channels);
 }
 
-inline std::string name_of(engine::CheckpointFailureReason reason) {
-  using engine::CheckpointFailureReason;
-  switch (reason) {
-    case CheckpointFailureReason::CHECKPOINT_DECLINED_SUBSUMED:
-      return "CHECKPOINT_DECLINED_SUBSUMED";
-    case CheckpointFailureReason::CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER:
-      return "CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER";
-    case CheckpointFailureReason::CHECKPOINT_DECLINED_ALIGNMENT_LIMIT_EXCEEDED:
-      return "CHECKPOINT_DECLINED_ALIGNMENT_LIMIT_EXCEEDED";
-    case CheckpointFailureReason::CHECKPOINT_DECLINED_INPUT_END_OF_STREAM:
-      return "CHECKPOINT_DECLINED_INPUT_END_OF_STREAM";
-    default:
-      return "a reason that no barrier handler gives";
-  }
-}
-
 inline Json event_of(const engine::test::Notification& note) {
   if (note.is_trigger) {
     return {{"e", "trigger"}, {"cp", note.id}, {"bytesBuffered", note.alignment.bytes_buffered}};
   }
-  return {{"e", "abort"}, {"cp", note.id}, {"reason", name_of(note.reason)}};
+  return {{"e", "abort"}, {"cp", note.id}, {"reason", engine::to_string(note.reason)}};
 }
 
 inline std::string kind_of(const engine::RuntimeEvent& event) {
