@@ -20,6 +20,8 @@ const char* to_string(ExecutionState state) {
       return "CANCELED";
     case ExecutionState::FAILED:
       return "FAILED";
+    case ExecutionState::INITIALIZING:
+      return "INITIALIZING";
   }
   return "?";
 }

@@ -59,7 +59,7 @@ using JobVertexId = OperatorId;
 // Which generation of Flink an engine follows. Only generation.hpp looks at it.
 enum class Generation : std::uint8_t { kFlink110, kFlink120 };
 
-// Flink 1.10 ExecutionState (spec rescale.md S-1.1).
+// ExecutionState of Flink 1.10 and 1.20 (spec rescale.md S-1.1).
 enum class ExecutionState : std::uint8_t {
   CREATED,
   SCHEDULED,
@@ -69,6 +69,7 @@ enum class ExecutionState : std::uint8_t {
   CANCELING,
   CANCELED,
   FAILED,
+  INITIALIZING,  // 1.20: between DEPLOYING and RUNNING, while state is restored
 };
 [[nodiscard]] constexpr bool is_terminal(ExecutionState state) {
   return state == ExecutionState::FINISHED || state == ExecutionState::CANCELED ||

@@ -1,6 +1,7 @@
 // What a barrier handler tells its task.
 //
-// Flink 1.10 AbstractInvokable.triggerCheckpointOnBarrier, abortCheckpointOnBarrier. Both calls are
+// Flink AbstractInvokable (1.20 CheckpointableTask) triggerCheckpointOnBarrier,
+// abortCheckpointOnBarrier. Both calls are
 // synchronous: all that the task does there happens before the handler's next step (spec
 // barriers.md section 0).
 #pragma once
@@ -12,10 +13,14 @@
 
 namespace tailrace::engine {
 
-// Alignment part of Flink 1.10 CheckpointMetrics.
+// Alignment part of Flink's CheckpointMetrics, as known when the task is told. Under 1.20 an
+// unaligned snapshot starts before the alignment ends: then what is known only at its end is read
+// from the handler later (CheckpointedInputs).
 struct AlignmentMetrics {
-  std::int64_t bytes_buffered = 0;  // pages, not real bytes (spec barriers.md 2.2)
+  std::int64_t bytes_buffered = 0;  // 1.10: pages, not real bytes (spec barriers.md 2.2)
   std::int64_t duration_ns = 0;
+  std::int64_t bytes_processed = 0;  // 1.20
+  std::int64_t start_delay_ns = 0;   // 1.20
 };
 
 class CheckpointListener {

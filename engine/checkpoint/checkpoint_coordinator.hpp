@@ -29,7 +29,21 @@ struct AcknowledgeOutcome {
 };
 using AcknowledgeDone = base::InplaceFunction<void(AcknowledgeOutcome)>;
 
+// Flink 1.20: what a user asks a checkpoint to be (core.execution.CheckpointType).
+enum class RequestedCheckpointType : std::uint8_t { CONFIGURED, FULL, INCREMENTAL };
+
+// Flink 1.20 RestoreMode (execution.state-recovery.claim-mode).
+enum class ClaimMode : std::uint8_t { NO_CLAIM, CLAIM, LEGACY };
+
+// Which of Flink 1.20's entry points; 1.10 makes no difference.
+enum class RestoreScope : std::uint8_t {
+  SUBTASKS,  // regional: operator coordinators are left alone
+  ALL,       // global failover
+  INITIAL,   // at job start, also of another leader
+};
+
 struct RestoreRequest {
+  RestoreScope scope = RestoreScope::SUBTASKS;
   bool error_if_none = false;       // then it is a broken invariant that nothing can be restored
   bool allow_non_restored = false;  // states of master hooks that are not there are ignored
 };
@@ -50,18 +64,23 @@ class CheckpointCoordinator {
 
   // A checkpoint that a user (or, if `periodic`, the timer) asks for. `done` may be empty.
   virtual void trigger_checkpoint(bool periodic, CheckpointDone done) = 0;
-  // `target_directory`: empty for the configured default.
-  virtual void trigger_savepoint(std::string target_directory, CheckpointDone done) = 0;
-  // Failing, it fails the job, before `done` hears of it.
-  virtual void trigger_synchronous_savepoint(std::string target_directory,
-                                             bool advance_to_end_of_event_time,
-                                             CheckpointDone done) = 0;
+  // 1.10 has one type.
+  virtual void trigger_checkpoint_of_type(RequestedCheckpointType type, CheckpointDone done) = 0;
+  // `target_directory`: empty for the configured default. `format`: 1.10 has one.
+  virtual void trigger_savepoint(std::string target_directory, SavepointFormatType format,
+                                 CheckpointDone done) = 0;
+  // Of a stop. `drain`: 1.10's advance-to-end-of-event-time, 1.20's `terminate`. Failing, it fails
+  // the job (1.10, before `done` hears of it; 1.20: ).
+  virtual void trigger_synchronous_savepoint(std::string target_directory, bool drain,
+                                             SavepointFormatType format, CheckpointDone done) = 0;
 
   // `done` may be empty. A message of another job is refused without touching its state.
   virtual void receive_acknowledge_message(AcknowledgeCheckpoint message,
                                            AcknowledgeDone done = {}) = 0;
   // Requires: a message of this job, if not shut down.
   virtual void receive_decline_message(DeclineCheckpoint message) = 0;
+  // 1.20: the metrics of an aborted snapshot. 1.10 has no such message.
+  virtual void report_checkpoint_metrics(const ReportCheckpointMetrics& message) = 0;
   virtual void fail_unacknowledged_pending_checkpoints_for(ExecutionAttemptId attempt) = 0;
   virtual void abort_pending_checkpoints(CheckpointFailureReason reason) = 0;
 
@@ -69,10 +88,11 @@ class CheckpointCoordinator {
   // `done` runs inside the call, unless the call has to wait.
   virtual void restore_latest_checkpointed_state(RestoreRequest request, RestoreDone done) = 0;
   // Stores the savepoint (loaded by Checkpoints), continues numbering behind it and restores.
-  virtual void restore_savepoint(CompletedCheckpointPtr savepoint, bool allow_non_restored,
-                                 RestoreDone done) = 0;
+  // `mode`: 1.10 always restores as LEGACY does.
+  virtual void restore_savepoint(CompletedCheckpointPtr savepoint, ClaimMode mode,
+                                 bool allow_non_restored, RestoreDone done) = 0;
 
-  // Also shuts the store and the id counter down (1.10). Idempotent.
+  // 1.10 also shuts the store and the id counter down; under 1.20 whoever made them does. Idempotent.
   virtual void shutdown(JobStatus status) = 0;
 };
 

@@ -1,31 +1,67 @@
 // What a checkpoint is, as it travels with triggers and barriers.
 //
-// Flink 1.10 CheckpointType, CheckpointOptions (spec coordinator.md 1.6, R-1.11).
+// Flink 1.10 CheckpointType; Flink 1.20 SnapshotType, CheckpointType, SavepointType,
+// SavepointFormatType; CheckpointOptions of both (spec coordinator.md 1.6, R-1.11 to ).
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "engine/ids.hpp"
+#include "sim/base/time.hpp"
 
 namespace tailrace::engine {
 
-enum class CheckpointType : std::uint8_t { CHECKPOINT, SAVEPOINT, SYNC_SAVEPOINT };
+// The snapshot types of both generations.
+enum class CheckpointType : std::uint8_t {
+  CHECKPOINT,
+  SAVEPOINT,
+  SYNC_SAVEPOINT,       // 1.10: stop with savepoint, drained or not
+  FULL_CHECKPOINT,      // 1.20: uses nothing of earlier checkpoints
+  SAVEPOINT_SUSPEND,    // 1.20: stop without drain
+  SAVEPOINT_TERMINATE,  // 1.20: stop with drain
+};
 
 [[nodiscard]] constexpr bool is_savepoint(CheckpointType type) {
-  return type != CheckpointType::CHECKPOINT;
+  return type != CheckpointType::CHECKPOINT && type != CheckpointType::FULL_CHECKPOINT;
 }
+// Whether the job stops with it.
+[[nodiscard]] constexpr bool is_synchronous(CheckpointType type) {
+  return type == CheckpointType::SYNC_SAVEPOINT || type == CheckpointType::SAVEPOINT_SUSPEND ||
+         type == CheckpointType::SAVEPOINT_TERMINATE;
+}
+[[nodiscard]] const char* to_string(CheckpointType type);
+
+// 1.20. Canonical: independent of the state backend. 1.10 knows that one alone.
+enum class SavepointFormatType : std::uint8_t { CANONICAL, NATIVE };
+
+// Flink 1.20 CheckpointOptions.AlignmentType; what 1.10 does is AT_LEAST_ONCE or ALIGNED.
+enum class AlignmentType : std::uint8_t { AT_LEAST_ONCE, ALIGNED, UNALIGNED, FORCED_ALIGNED };
+[[nodiscard]] const char* to_string(AlignmentType alignment);
 
 struct CheckpointOptions {
   CheckpointType type = CheckpointType::CHECKPOINT;
   // Directory that this checkpoint's exclusive files go to; empty: the default location `chk-<id>`.
   std::string target_location;
+  SavepointFormatType format = SavepointFormatType::CANONICAL;  // of savepoints
+  AlignmentType alignment = AlignmentType::ALIGNED;             // 1.20
+  // 1.20: from the trigger on; Duration::max(): never.
+  base::Duration aligned_checkpoint_timeout = base::Duration::max();
+
+  //
+  [[nodiscard]] bool is_timeoutable() const {
+    return alignment == AlignmentType::ALIGNED && aligned_checkpoint_timeout > base::Duration{} &&
+           aligned_checkpoint_timeout < base::Duration::max();
+  }
+  [[nodiscard]] bool needs_channel_state() const {
+    return alignment == AlignmentType::UNALIGNED || is_timeoutable();
+  }
 
   friend bool operator==(const CheckpointOptions&, const CheckpointOptions&) = default;
 };
 
-// Flink 1.10 CheckpointMetaData. `timestamp_ms`: virtual wall clock at which the coordinator
-// triggered, the same in all copies.
+// Flink CheckpointMetaData. `timestamp_ms`: virtual wall clock at which the coordinator triggered,
+// the same in all copies.
 struct CheckpointMetaData {
   CheckpointId id = kNoCheckpoint;
   std::int64_t timestamp_ms = 0;

@@ -31,6 +31,28 @@ CheckpointProperties CheckpointProperties::for_sync_savepoint() {
   return properties;
 }
 
+CheckpointProperties CheckpointProperties::for_savepoint(bool forced, SavepointFormatType format) {
+  CheckpointProperties properties = for_savepoint();
+  properties.forced = forced;
+  properties.format = format;
+  return properties;
+}
+
+CheckpointProperties CheckpointProperties::for_sync_savepoint(bool forced, bool terminate,
+                                                              SavepointFormatType format) {
+  CheckpointProperties properties = for_savepoint(forced, format);
+  properties.type =
+      terminate ? CheckpointType::SAVEPOINT_TERMINATE : CheckpointType::SAVEPOINT_SUSPEND;
+  return properties;
+}
+
+CheckpointProperties CheckpointProperties::for_unclaimed_snapshot() {
+  CheckpointProperties properties = for_savepoint(false, SavepointFormatType::CANONICAL);
+  properties.type = CheckpointType::CHECKPOINT;
+  properties.unclaimed = true;
+  return properties;
+}
+
 bool CheckpointProperties::discard_on(JobStatus status) const {
   switch (status) {
     case JobStatus::FINISHED:

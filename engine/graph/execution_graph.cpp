@@ -32,7 +32,7 @@ ExecutionGraph::ExecutionGraph(JobId job, std::shared_ptr<const JobGraph> graph,
     owner.job_vertex = &job_vertex;
     owner.max_parallelism = job_vertex.max_parallelism;
     for (std::int32_t subtask = 0; subtask < job_vertex.parallelism; ++subtask) {
-      owner.subtasks.push_back(std::make_unique<ExecutionVertex>(owner, subtask, *ports_.calls));
+      owner.subtasks.push_back(std::make_unique<ExecutionVertex>(owner, subtask, ports_));
       all_.push_back({job_vertex.index, subtask});
       reset_for_new_execution(all_.back());
     }
@@ -150,6 +150,7 @@ void ExecutionGraph::cancel(ExecutionVertexId id) {
       end(target, ExecutionState::CANCELED);
       return;
     case ExecutionState::DEPLOYING:
+    case ExecutionState::INITIALIZING:
     case ExecutionState::RUNNING:
       disarm_call_timeout(target);
       set_state(target, ExecutionState::CANCELING);
@@ -172,7 +173,8 @@ void ExecutionGraph::fail(ExecutionVertexId id, const std::string& cause) {
     return;
   }
   // The task may still be there: it does not know that it has failed.
-  if (target.state() == ExecutionState::DEPLOYING || target.state() == ExecutionState::RUNNING) {
+  if (target.state() == ExecutionState::DEPLOYING ||
+      target.state() == ExecutionState::INITIALIZING || target.state() == ExecutionState::RUNNING) {
     send_cancel_call(target);
   }
   end(target, ExecutionState::FAILED, cause);
@@ -183,8 +185,16 @@ void ExecutionGraph::update_state(const TaskExecutionState& update) {
   if (target == nullptr || is_terminal(target->state())) return;
   const bool canceling = target->state() == ExecutionState::CANCELING;
   switch (update.state) {
-    case ExecutionState::RUNNING:
+    case ExecutionState::INITIALIZING:
       if (target->state() != ExecutionState::DEPLOYING) return;  // canceled meanwhile
+      disarm_call_timeout(*target);
+      set_state(*target, ExecutionState::INITIALIZING);
+      return;
+    case ExecutionState::RUNNING:
+      if (target->state() != ExecutionState::DEPLOYING &&
+          target->state() != ExecutionState::INITIALIZING) {
+        return;  // canceled meanwhile
+      }
       disarm_call_timeout(*target);
       set_state(*target, ExecutionState::RUNNING);
       return;

@@ -23,22 +23,44 @@ std::optional<LogicalSlot> ExecutionVertex::take_slot() {
 
 void ExecutionVertex::trigger_checkpoint(const CheckpointMetaData& meta,
                                          const CheckpointOptions& options,
-                                         bool advance_to_end_of_event_time) {
+                                         bool advance_to_end_of_event_time,
+                                         TriggerAnswered answered) {
   if (!execution_.slot.has_value()) return;
+  struct Call {
+    CheckpointOptions options;
+    TriggerAnswered answered;
+  };
   execution_.slot->task_manager.tell(
       calls_, kRpcBytes,
-      [attempt = execution_.id, meta, advance_to_end_of_event_time,
-       boxed = std::make_unique<CheckpointOptions>(options)](TaskExecutorGateway& gateway) {
-        gateway.trigger_checkpoint(attempt, meta, std::move(*boxed), advance_to_end_of_event_time);
+      [attempt = execution_.id, meta, advance_to_end_of_event_time, self = self_,
+       call = std::make_unique<Call>(Call{options, std::move(answered)})](
+          TaskExecutorGateway& gateway) mutable {
+        const auto failure = gateway.trigger_checkpoint(attempt, meta, std::move(call->options),
+                                                        advance_to_end_of_event_time);
+        if (!call->answered) return;
+        gateway.calls().send(self, kRpcBytes,
+                             [failure, call = std::move(call)] { call->answered(failure); });
       });
 }
 
-void ExecutionVertex::notify_checkpoint_complete(const CheckpointMetaData& meta) {
+void ExecutionVertex::notify_checkpoint_complete(const CheckpointMetaData& meta,
+                                                 CheckpointId last_subsumed) {
   if (!execution_.slot.has_value()) return;
-  execution_.slot->task_manager.tell(calls_, kRpcBytes,
-                                     [attempt = execution_.id, meta](TaskExecutorGateway& gateway) {
-                                       gateway.confirm_checkpoint(attempt, meta);
-                                     });
+  execution_.slot->task_manager.tell(
+      calls_, kRpcBytes,
+      [attempt = execution_.id, meta, last_subsumed](TaskExecutorGateway& gateway) {
+        gateway.confirm_checkpoint(attempt, meta, last_subsumed);
+      });
+}
+
+void ExecutionVertex::notify_checkpoint_aborted(const CheckpointMetaData& meta,
+                                                CheckpointId latest_completed) {
+  if (!execution_.slot.has_value()) return;
+  execution_.slot->task_manager.tell(
+      calls_, kRpcBytes,
+      [attempt = execution_.id, meta, latest_completed](TaskExecutorGateway& gateway) {
+        gateway.abort_checkpoint(attempt, meta, latest_completed);
+      });
 }
 
 }  // namespace tailrace::engine

@@ -25,8 +25,8 @@ struct ExecutionJobVertex {
 
 class ExecutionVertex final : public ExecutionVertexAccess {
  public:
-  ExecutionVertex(const ExecutionJobVertex& owner, std::int32_t subtask, RemoteCalls& calls)
-      : owner_(owner), subtask_(subtask), calls_(calls) {}
+  ExecutionVertex(const ExecutionJobVertex& owner, std::int32_t subtask, const Ports& ports)
+      : owner_(owner), subtask_(subtask), self_(ports.self), calls_(*ports.calls) {}
   ExecutionVertex(const ExecutionVertex&) = delete;
   ExecutionVertex& operator=(const ExecutionVertex&) = delete;
 
@@ -56,12 +56,16 @@ class ExecutionVertex final : public ExecutionVertexAccess {
   [[nodiscard]] std::int32_t attempt_number() const override { return execution_.attempt_number; }
   [[nodiscard]] ExecutionState state() const override { return execution_.state; }
   void trigger_checkpoint(const CheckpointMetaData& meta, const CheckpointOptions& options,
-                          bool advance_to_end_of_event_time) override;
-  void notify_checkpoint_complete(const CheckpointMetaData& meta) override;
+                          bool advance_to_end_of_event_time, TriggerAnswered answered) override;
+  void notify_checkpoint_complete(const CheckpointMetaData& meta,
+                                  CheckpointId last_subsumed) override;
+  void notify_checkpoint_aborted(const CheckpointMetaData& meta,
+                                 CheckpointId latest_completed) override;
 
  private:
   const ExecutionJobVertex& owner_;
   std::int32_t subtask_;
+  ProcessId self_;
   RemoteCalls& calls_;
   Execution execution_;
   bool had_attempt_ = false;

@@ -1,7 +1,7 @@
 // Control messages that travel in the same queues as the data.
 //
-// Flink 1.10 CheckpointBarrier, CancelCheckpointMarker, EndOfPartitionEvent (spec barriers.md
-// section 1). Events take no segment and need no credit.
+// CheckpointBarrier, CancelCheckpointMarker, EndOfPartitionEvent of Flink 1.10 and 1.20, EndOfData of
+// 1.20 (spec barriers.md section 1). Events take no segment and need no credit.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,14 @@ struct EndOfPartitionEvent {
   friend bool operator==(const EndOfPartitionEvent&, const EndOfPartitionEvent&) = default;
 };
 
-using RuntimeEvent = std::variant<CheckpointBarrier, CancelCheckpointMarker, EndOfPartitionEvent>;
+// Flink 1.20: no more records come from here, but barriers still may.
+struct EndOfData {
+  bool drain = true;  // false: the job stops without draining (StopMode.NO_DRAIN)
+
+  friend bool operator==(const EndOfData&, const EndOfData&) = default;
+};
+
+using RuntimeEvent =
+    std::variant<CheckpointBarrier, CancelCheckpointMarker, EndOfPartitionEvent, EndOfData>;
 
 }  // namespace tailrace::engine

@@ -1,7 +1,7 @@
 // How the scheduler gets at checkpointing, whatever the generation.
 //
-// Flink 1.10 CheckpointConfig, CheckpointCoordinatorConfiguration, and what ExecutionGraphBuilder
-// makes of them. An implementation puts together the coordinator of its generation with its store,
+// CheckpointConfig, CheckpointCoordinatorConfiguration of Flink 1.10 and 1.20, and what
+// ExecutionGraphBuilder (1.20 DefaultExecutionGraphBuilder) makes of them. An implementation puts together the coordinator of its generation with its store,
 // storage and id counter.
 #pragma once
 
@@ -37,6 +37,16 @@ struct CheckpointConfig {
   bool prefer_checkpoint_for_recovery = false;
   CheckpointRetentionPolicy retention = CheckpointRetentionPolicy::NEVER_RETAIN_AFTER_TERMINATION;
   std::string savepoint_directory;  // state.savepoints.dir; empty: every request names its own
+  std::int32_t history = 10;        // web.checkpoints.history
+  // What follows is 1.20's.
+  std::optional<Duration> interval_during_backlog;  // none: as `interval`; 0: no checkpoints
+  bool unaligned = false;                           // execution.checkpointing.unaligned.enabled
+  Duration aligned_timeout{};                       // ...aligned-checkpoint-timeout
+  bool checkpoints_after_tasks_finish = true;
+  bool cleaner_parallel_mode = true;
+  ClaimMode claim_mode = ClaimMode::NO_CLAIM;  // of JobSubmission::savepoint_path
+  // execution.state-recovery.without-channel-state.checkpoint-id
+  CheckpointId without_channel_state = kNoCheckpoint;
 };
 
 // What a coordinator is made of. Everything pointed to outlives it.
@@ -45,6 +55,7 @@ struct CoordinatorContext {
   Ports ports;
   CheckpointConfig config;
   TaskConfig tasks;
+  std::shared_ptr<const JobGraph> graph;
   std::vector<ExecutionVertexAccess*> tasks_to_trigger;  // of the sources
   std::vector<ExecutionVertexAccess*> all_tasks;         // to acknowledge, and to notify
   FailJobCallback* fail_job = nullptr;

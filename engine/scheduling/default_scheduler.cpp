@@ -50,6 +50,7 @@ DefaultScheduler::DefaultScheduler(JobId job, std::shared_ptr<const JobGraph> gr
   context.ports = ports_;
   context.config = submission_.checkpoints;
   context.tasks = with_own_directory(submission_.tasks, job_);
+  context.graph = graph;
   context.fail_job = this;
   for (const ExecutionVertexId id : graph_.all_vertices()) {
     ExecutionVertex& vertex = graph_.vertex(id);
@@ -94,8 +95,8 @@ void DefaultScheduler::start_scheduling() {
 
 void DefaultScheduler::restore_savepoint(CompletedCheckpointPtr savepoint) {
   coordinator_->restore_savepoint(
-      std::move(savepoint), submission_.allow_non_restored_state,
-      lifeline_.bind([this](CompletedCheckpointPtr restored) {
+      std::move(savepoint), submission_.checkpoints.claim_mode,
+      submission_.allow_non_restored_state, lifeline_.bind([this](CompletedCheckpointPtr restored) {
         if (status() != JobStatus::CREATED) return;
         TAILRACE_ASSERT(restored != nullptr);
         if (const auto problem = assign_states(graph_.all_vertices(), *restored,
@@ -267,7 +268,7 @@ void DefaultScheduler::continue_restart(std::uint64_t id) {
   }
   coordinator_->abort_pending_checkpoints(CheckpointFailureReason::JOB_FAILOVER_REGION);
   coordinator_->restore_latest_checkpointed_state(
-      {.error_if_none = false, .allow_non_restored = true},
+      {.scope = RestoreScope::SUBTASKS, .error_if_none = false, .allow_non_restored = true},
       lifeline_.bind([this, boxed = std::make_unique<VersionedVertices>(std::move(current))](
                          CompletedCheckpointPtr checkpoint) { on_restored(*boxed, checkpoint); }));
 }
@@ -439,7 +440,8 @@ void DefaultScheduler::stop_with_savepoint(std::string target_directory, bool dr
   // Only the savepoint's data must be committed: periodic checkpoints end here.
   coordinator_->stop_checkpoint_scheduler();
   coordinator_->trigger_synchronous_savepoint(
-      std::move(target_directory), drain, lifeline_.bind([this, id](CheckpointResult result) {
+      std::move(target_directory), drain, SavepointFormatType::CANONICAL,
+      lifeline_.bind([this, id](CheckpointResult result) {
         const auto found = stops_.find(id);
         if (found == stops_.end()) return;
         if (!result.ok()) {

@@ -1,11 +1,12 @@
 // What job manager and task managers say to each other.
 //
-// Flink 1.10 TaskExecutorGateway, JobMasterGateway. These functions are never called directly
+// TaskExecutorGateway, JobMasterGateway of Flink 1.10 and 1.20. These functions are never called directly
 // across processes: the caller sends a closure through RemoteCalls that calls one of them in the
 // target process (`RpcAddress` has both halves). They return at once; answers are calls back.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -46,10 +47,18 @@ class TaskExecutorGateway {
   // Always answered by JobMasterGateway::cancel_acknowledged, also for unknown attempts; the state
   // update (CANCELED) follows when the task has ended.
   virtual void cancel_task(ExecutionAttemptId attempt) = 0;
-  virtual void trigger_checkpoint(ExecutionAttemptId attempt, CheckpointMetaData meta,
-                                  CheckpointOptions options, bool advance_to_end_of_event_time) = 0;
-  // Flink's confirmCheckpoint: the checkpoint is complete.
-  virtual void confirm_checkpoint(ExecutionAttemptId attempt, CheckpointMetaData meta) = 0;
+  // The way out of this process, for answers to calls.
+  [[nodiscard]] virtual RemoteCalls& calls() = 0;
+  // Returns: none, or why the call failed; the message sends the answer on.
+  virtual std::optional<CheckpointFailureReason> trigger_checkpoint(
+      ExecutionAttemptId attempt, CheckpointMetaData meta, CheckpointOptions options,
+      bool advance_to_end_of_event_time) = 0;
+  // Flink's confirmCheckpoint: the checkpoint is complete. `last_subsumed`: 1.20, R-4.14.
+  virtual void confirm_checkpoint(ExecutionAttemptId attempt, CheckpointMetaData meta,
+                                  CheckpointId last_subsumed) = 0;
+  // 1.20, R-4.13. `latest_completed`: 0 if none.
+  virtual void abort_checkpoint(ExecutionAttemptId attempt, CheckpointMetaData meta,
+                                CheckpointId latest_completed) = 0;
   virtual void heartbeat_from_job_manager() = 0;
   // The job manager has given this task manager up: cancel all its tasks, release their slots,
   // register anew.
@@ -80,6 +89,9 @@ class JobMasterGateway {
   virtual void cancel_acknowledged(ExecutionAttemptId attempt) = 0;
   virtual void acknowledge_checkpoint(AcknowledgeCheckpoint message) = 0;
   virtual void decline_checkpoint(DeclineCheckpoint message) = 0;
+  virtual void report_checkpoint_metrics(ReportCheckpointMetrics message) = 0;  // 1.20
+  // 1.20: the task has processed all its data and waits for its final checkpoint.
+  virtual void notify_end_of_data(JobId job, ExecutionAttemptId attempt) = 0;
   virtual void heartbeat_from_task_manager(ProcessId task_manager) = 0;
 
  protected:

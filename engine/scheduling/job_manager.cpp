@@ -62,7 +62,8 @@ CheckpointCoordinator* JobManager::find_coordinator(JobId job, StopDone& done) {
 void JobManager::trigger_savepoint(JobId job, std::string target_directory, StopDone done) {
   CheckpointCoordinator* coordinator = find_coordinator(job, done);
   if (coordinator == nullptr) return;
-  coordinator->trigger_savepoint(std::move(target_directory), explain(std::move(done)));
+  coordinator->trigger_savepoint(std::move(target_directory), SavepointFormatType::CANONICAL,
+                                 explain(std::move(done)));
 }
 
 void JobManager::trigger_checkpoint(JobId job, StopDone done) {

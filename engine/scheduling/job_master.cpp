@@ -80,6 +80,13 @@ void JobMaster::decline_checkpoint(DeclineCheckpoint message) {
   scheduler->coordinator()->receive_decline_message(message);
 }
 
+void JobMaster::report_checkpoint_metrics(ReportCheckpointMetrics message) {
+  DefaultScheduler* scheduler = find_scheduler(message.job);
+  if (scheduler != nullptr) scheduler->coordinator()->report_checkpoint_metrics(message);
+}
+
+void JobMaster::notify_end_of_data(JobId, ExecutionAttemptId) {}
+
 void JobMaster::heartbeat_from_task_manager(ProcessId task_manager) {
   heartbeats_.receive_heartbeat(task_manager);
 }

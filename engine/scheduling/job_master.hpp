@@ -46,6 +46,8 @@ class JobMaster final : public JobMasterGateway, private SchedulerOwner {
   void cancel_acknowledged(ExecutionAttemptId attempt) override;
   void acknowledge_checkpoint(AcknowledgeCheckpoint message) override;
   void decline_checkpoint(DeclineCheckpoint message) override;
+  void report_checkpoint_metrics(ReportCheckpointMetrics message) override;
+  void notify_end_of_data(JobId job, ExecutionAttemptId attempt) override;
   void heartbeat_from_task_manager(ProcessId task_manager) override;
 
  private:

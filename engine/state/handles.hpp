@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -114,6 +116,10 @@ struct OperatorSubtaskState {
 // State of one subtask of one vertex: one entry for each operator of the chain.
 struct TaskStateSnapshot {
   std::map<OperatorId, OperatorSubtaskState> operators;
+  // Flink 1.20: the task was restored as finished and holds nothing, or all its operators
+  // have finished. Either counts as state.
+  bool is_task_deployed_as_finished = false;
+  bool is_task_finished = false;
 
   [[nodiscard]] bool has_state() const;
   [[nodiscard]] std::int64_t state_size_bytes() const;
@@ -126,6 +132,12 @@ struct OperatorState {
   std::int32_t parallelism = 0;
   std::int32_t max_parallelism = 0;
   std::map<std::int32_t, OperatorSubtaskState> subtasks;
+  // Flink 1.20. Of the operator's coordinator on the job manager; none: it has none.
+  std::optional<std::vector<std::byte>> coordinator_state = std::nullopt;
+  // FullyFinishedOperatorState: all subtasks had finished; then nothing else is stored.
+  bool fully_finished = false;
+  // FinishedOperatorSubtaskState: these had finished, others not.
+  std::set<std::int32_t> finished_subtasks = {};
 };
 
 // What a restored subtask starts from. Flink JobManagerTaskRestore (S-1.14).

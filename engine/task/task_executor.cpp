@@ -84,18 +84,23 @@ void TaskExecutor::cancel_task(ExecutionAttemptId attempt) {
   if (Task* task = find(attempt); task != nullptr) task->cancel();
 }
 
-void TaskExecutor::trigger_checkpoint(ExecutionAttemptId attempt, CheckpointMetaData meta,
-                                      CheckpointOptions options,
-                                      bool advance_to_end_of_event_time) {
-  // An unknown attempt is answered with TASK_CHECKPOINT_FAILURE, which the job manager of 1.10
-  // ignores (spec coordinator.md 5.1 step 3).
-  if (Task* task = find(attempt); task != nullptr) {
-    task->trigger_checkpoint(meta, options, advance_to_end_of_event_time);
-  }
+std::optional<CheckpointFailureReason> TaskExecutor::trigger_checkpoint(
+    ExecutionAttemptId attempt, CheckpointMetaData meta, CheckpointOptions options,
+    bool advance_to_end_of_event_time) {
+  // The job manager of 1.10 ignores the answer (spec coordinator.md 5.1 step 3).
+  Task* task = find(attempt);
+  if (task == nullptr) return CheckpointFailureReason::TASK_CHECKPOINT_FAILURE;
+  task->trigger_checkpoint(meta, options, advance_to_end_of_event_time);
+  return std::nullopt;
 }
 
-void TaskExecutor::confirm_checkpoint(ExecutionAttemptId attempt, CheckpointMetaData meta) {
+void TaskExecutor::confirm_checkpoint(ExecutionAttemptId attempt, CheckpointMetaData meta,
+                                      CheckpointId) {
   if (Task* task = find(attempt); task != nullptr) task->notify_checkpoint_complete(meta.id);
+}
+
+void TaskExecutor::abort_checkpoint(ExecutionAttemptId, CheckpointMetaData, CheckpointId) {
+  // No coordinator of 1.10 sends it.
 }
 
 void TaskExecutor::task_ended(Task& task) {

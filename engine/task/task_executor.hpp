@@ -36,9 +36,14 @@ class TaskExecutor final : public TaskExecutorGateway, private Task::Owner {
   // TaskExecutorGateway
   void submit_task(std::shared_ptr<const TaskDeploymentDescriptor> descriptor) override;
   void cancel_task(ExecutionAttemptId attempt) override;
-  void trigger_checkpoint(ExecutionAttemptId attempt, CheckpointMetaData meta,
-                          CheckpointOptions options, bool advance_to_end_of_event_time) override;
-  void confirm_checkpoint(ExecutionAttemptId attempt, CheckpointMetaData meta) override;
+  [[nodiscard]] RemoteCalls& calls() override { return *ports_.calls; }
+  std::optional<CheckpointFailureReason> trigger_checkpoint(
+      ExecutionAttemptId attempt, CheckpointMetaData meta, CheckpointOptions options,
+      bool advance_to_end_of_event_time) override;
+  void confirm_checkpoint(ExecutionAttemptId attempt, CheckpointMetaData meta,
+                          CheckpointId last_subsumed) override;
+  void abort_checkpoint(ExecutionAttemptId attempt, CheckpointMetaData meta,
+                        CheckpointId latest_completed) override;
   void heartbeat_from_job_manager() override;
   void disconnect_job_manager() override;
 

@@ -276,7 +276,8 @@ bool CheckpointCoordinator110::complete(PendingCheckpoint110& pending, PutStatus
   drop_subsumed_checkpoints(meta.id);
   last_completion_ = services_.clock->now();
   for (ExecutionVertexAccess* vertex : vertices_.to_confirm) {
-    if (vertex->current_attempt().has_value()) vertex->notify_checkpoint_complete(meta);
+    if (vertex->current_attempt().has_value())
+      vertex->notify_checkpoint_complete(meta, kNoCheckpoint);
   }
   return true;
 }
@@ -305,7 +306,7 @@ void CheckpointCoordinator110::restore_latest_checkpointed_state(RestoreRequest 
       [this, request, done = std::move(done)]() mutable { restore_latest_locked(request, done); });
 }
 
-void CheckpointCoordinator110::restore_savepoint(CompletedCheckpointPtr savepoint,
+void CheckpointCoordinator110::restore_savepoint(CompletedCheckpointPtr savepoint, ClaimMode,
                                                  bool allow_non_restored, RestoreDone done) {
   locked([this, savepoint = std::move(savepoint), allow_non_restored,
           done = std::move(done)]() mutable {

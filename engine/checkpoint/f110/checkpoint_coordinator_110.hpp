@@ -82,17 +82,22 @@ class CheckpointCoordinator110 final : public CheckpointCoordinator {
   }
   void on_job_status_change(JobStatus status) override;
   void trigger_checkpoint(bool periodic, CheckpointDone done) override;
-  void trigger_savepoint(std::string target_directory, CheckpointDone done) override;
+  void trigger_checkpoint_of_type(RequestedCheckpointType, CheckpointDone done) override {
+    trigger_checkpoint(false, std::move(done));
+  }
+  void trigger_savepoint(std::string target_directory, SavepointFormatType format,
+                         CheckpointDone done) override;
   void trigger_synchronous_savepoint(std::string target_directory,
-                                     bool advance_to_end_of_event_time,
+                                     bool advance_to_end_of_event_time, SavepointFormatType format,
                                      CheckpointDone done) override;
   void receive_acknowledge_message(AcknowledgeCheckpoint message,
                                    AcknowledgeDone done = {}) override;
   void receive_decline_message(DeclineCheckpoint message) override;
+  void report_checkpoint_metrics(const ReportCheckpointMetrics&) override {}
   void fail_unacknowledged_pending_checkpoints_for(ExecutionAttemptId attempt) override;
   void abort_pending_checkpoints(CheckpointFailureReason reason) override;
   void restore_latest_checkpointed_state(RestoreRequest request, RestoreDone done) override;
-  void restore_savepoint(CompletedCheckpointPtr savepoint, bool allow_non_restored,
+  void restore_savepoint(CompletedCheckpointPtr savepoint, ClaimMode mode, bool allow_non_restored,
                          RestoreDone done) override;
   void shutdown(JobStatus status) override;
 

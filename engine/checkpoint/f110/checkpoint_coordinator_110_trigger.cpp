@@ -57,7 +57,7 @@ void CheckpointCoordinator110::trigger_checkpoint(bool periodic, CheckpointDone 
   });
 }
 
-void CheckpointCoordinator110::trigger_savepoint(std::string target_directory,
+void CheckpointCoordinator110::trigger_savepoint(std::string target_directory, SavepointFormatType,
                                                  CheckpointDone done) {
   trigger_savepoint_internal(CheckpointProperties::for_savepoint(), std::move(target_directory),
                              false, std::move(done));
@@ -65,6 +65,7 @@ void CheckpointCoordinator110::trigger_savepoint(std::string target_directory,
 
 void CheckpointCoordinator110::trigger_synchronous_savepoint(std::string target_directory,
                                                              bool advance_to_end_of_event_time,
+                                                             SavepointFormatType,
                                                              CheckpointDone done) {
   trigger_savepoint_internal(CheckpointProperties::for_sync_savepoint(),
                              std::move(target_directory), advance_to_end_of_event_time,
@@ -173,7 +174,7 @@ CheckpointCoordinator110::TriggerResult CheckpointCoordinator110::start_checkpoi
 
   const CheckpointMetaData meta = pending.meta();
   for (ExecutionVertexAccess* vertex : vertices_.to_trigger) {
-    vertex->trigger_checkpoint(meta, options, advance_to_end_of_event_time);
+    vertex->trigger_checkpoint(meta, options, advance_to_end_of_event_time, {});
   }
   return *id;
 }

@@ -28,6 +28,10 @@ std::uint32_t code_of(CheckpointType type) {
       return kTypeCheckpoint;
     case CheckpointType::SAVEPOINT:
       return kTypeSavepoint;
+    case CheckpointType::FULL_CHECKPOINT:
+    case CheckpointType::SAVEPOINT_SUSPEND:
+    case CheckpointType::SAVEPOINT_TERMINATE:
+      break;  // of 1.20
     case CheckpointType::SYNC_SAVEPOINT:
       return kTypeSyncSavepoint;
   }
@@ -67,6 +71,10 @@ std::vector<std::byte> bytes_of(const EndOfPartitionEvent&) {
   std::vector<std::byte> bytes(4);
   put_int32(bytes.data(), kEndOfPartitionEvent);
   return bytes;
+}
+
+std::vector<std::byte> bytes_of(const EndOfData&) {
+  base::fail_assertion("event of 1.10", __FILE__, __LINE__);
 }
 
 }  // namespace

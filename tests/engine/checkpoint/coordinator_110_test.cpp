@@ -168,7 +168,7 @@ TEST(Coordinator110, ALoadedSavepointIsRestoredAndNumberedBehind) {
   savepoint->properties = CheckpointProperties::for_savepoint();
   CompletedCheckpointPtr restored;
   setup.coordinator->restore_savepoint(
-      savepoint, false,
+      savepoint, ClaimMode::LEGACY, false,
       [&restored](CompletedCheckpointPtr checkpoint) { restored = std::move(checkpoint); });
   EXPECT_EQ(restored, savepoint);
   setup.trigger();

@@ -248,10 +248,12 @@ class Script final : private ScheduleListener {
     const auto& kind = step.at("kind").get_ref<const std::string&>();
     CheckpointDone done = done_of(step.at("request"));
     if (kind == "savepoint") {
-      setup_.coordinator->trigger_savepoint("savepoints", std::move(done));
+      setup_.coordinator->trigger_savepoint("savepoints", SavepointFormatType::CANONICAL,
+                                            std::move(done));
     } else if (kind == "stopWithSavepoint" || kind == "terminateWithSavepoint") {
       setup_.coordinator->trigger_synchronous_savepoint(
-          "savepoints", kind == "terminateWithSavepoint", std::move(done));
+          "savepoints", kind == "terminateWithSavepoint", SavepointFormatType::CANONICAL,
+          std::move(done));
     } else if (kind == "checkpoint" || kind == "periodic") {
       setup_.coordinator->trigger_checkpoint(kind == "periodic", std::move(done));
     } else {

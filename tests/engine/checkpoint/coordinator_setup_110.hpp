@@ -102,11 +102,11 @@ class NotingVertex final : public ExecutionVertexAccess {
   [[nodiscard]] std::int32_t attempt_number() const override { return 0; }
   [[nodiscard]] ExecutionState state() const override { return execution_state; }
   void trigger_checkpoint(const CheckpointMetaData& meta, const CheckpointOptions& options,
-                          bool advance) override {
-    static constexpr const char* kNames[] = {"CHECKPOINT", "SAVEPOINT", "SYNC_SAVEPOINT"};
-    journal_.note("trigger", meta.id, task_, kNames[static_cast<int>(options.type)], advance);
+                          bool advance, TriggerAnswered) override {
+    journal_.note("trigger", meta.id, task_, to_string(options.type), advance);
   }
-  void notify_checkpoint_complete(const CheckpointMetaData& meta) override {
+  void notify_checkpoint_aborted(const CheckpointMetaData&, CheckpointId) override {}
+  void notify_checkpoint_complete(const CheckpointMetaData& meta, CheckpointId) override {
     journal_.note("notifyComplete", meta.id, task_, {}, false);
   }
 

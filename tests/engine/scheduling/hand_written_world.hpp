@@ -128,9 +128,13 @@ class FakeTaskExecutor final : public TaskExecutorGateway {
     if (running.erase(attempt) == 0) return;
     world_.schedule(cancel_takes, [this, attempt] { report(attempt, ExecutionState::CANCELED); });
   }
-  void trigger_checkpoint(ExecutionAttemptId, CheckpointMetaData, CheckpointOptions,
-                          bool) override {}
-  void confirm_checkpoint(ExecutionAttemptId, CheckpointMetaData) override {}
+  [[nodiscard]] RemoteCalls& calls() override { return world_; }
+  std::optional<CheckpointFailureReason> trigger_checkpoint(ExecutionAttemptId, CheckpointMetaData,
+                                                            CheckpointOptions, bool) override {
+    return std::nullopt;
+  }
+  void confirm_checkpoint(ExecutionAttemptId, CheckpointMetaData, CheckpointId) override {}
+  void abort_checkpoint(ExecutionAttemptId, CheckpointMetaData, CheckpointId) override {}
   void heartbeat_from_job_manager() override {
     tell([self = self_](JobMasterGateway& gateway) { gateway.heartbeat_from_task_manager(self); });
   }
@@ -167,8 +171,11 @@ class FakeCoordinator final : public CheckpointCoordinator, public JobCheckpoint
     log_.push_back(std::string("status ") + to_string(status));
   }
   void trigger_checkpoint(bool, CheckpointDone) override {}
-  void trigger_savepoint(std::string, CheckpointDone) override {}
-  void trigger_synchronous_savepoint(std::string target, bool, CheckpointDone done) override {
+  void trigger_checkpoint_of_type(RequestedCheckpointType, CheckpointDone) override {}
+  void trigger_savepoint(std::string, SavepointFormatType, CheckpointDone) override {}
+  void report_checkpoint_metrics(const ReportCheckpointMetrics&) override {}
+  void trigger_synchronous_savepoint(std::string target, bool, SavepointFormatType,
+                                     CheckpointDone done) override {
     log_.push_back("savepoint " + target);
     savepoint_done = std::move(done);
   }
@@ -180,7 +187,8 @@ class FakeCoordinator final : public CheckpointCoordinator, public JobCheckpoint
     log_.push_back("restore");
     done(latest);
   }
-  void restore_savepoint(CompletedCheckpointPtr savepoint, bool, RestoreDone done) override {
+  void restore_savepoint(CompletedCheckpointPtr savepoint, ClaimMode, bool,
+                         RestoreDone done) override {
     log_.push_back("restore savepoint");
     latest = savepoint;
     done(savepoint);

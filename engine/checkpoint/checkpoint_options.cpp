@@ -1,0 +1,37 @@
+#include "engine/checkpoint/checkpoint_options.hpp"
+
+namespace tailrace::engine {
+
+const char* to_string(CheckpointType type) {
+  switch (type) {
+    case CheckpointType::CHECKPOINT:
+      return "CHECKPOINT";
+    case CheckpointType::SAVEPOINT:
+      return "SAVEPOINT";
+    case CheckpointType::SYNC_SAVEPOINT:
+      return "SYNC_SAVEPOINT";
+    case CheckpointType::FULL_CHECKPOINT:
+      return "FULL_CHECKPOINT";
+    case CheckpointType::SAVEPOINT_SUSPEND:
+      return "SAVEPOINT_SUSPEND";
+    case CheckpointType::SAVEPOINT_TERMINATE:
+      return "SAVEPOINT_TERMINATE";
+  }
+  return "?";
+}
+
+const char* to_string(AlignmentType alignment) {
+  switch (alignment) {
+    case AlignmentType::AT_LEAST_ONCE:
+      return "AT_LEAST_ONCE";
+    case AlignmentType::ALIGNED:
+      return "ALIGNED";
+    case AlignmentType::UNALIGNED:
+      return "UNALIGNED";
+    case AlignmentType::FORCED_ALIGNED:
+      return "FORCED_ALIGNED";
+  }
+  return "?";
+}
+
+}  // namespace tailrace::engine
