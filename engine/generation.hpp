@@ -30,6 +30,11 @@ struct InputToCheckpoint;
   return generation == Generation::kFlink110;
 }
 
+// Whether savepoints join the completed checkpoints that a job restarts from (1.10; ).
+[[nodiscard]] constexpr bool stores_savepoints(Generation generation) {
+  return generation == Generation::kFlink110;
+}
+
 // What a task reads through (engine/barrier/checkpointed_inputs.hpp): all gates behind one barrier
 // handler. Borrows gates, observers, listener and clock.
 // Requires: is_available(generation); at least one gate.

@@ -24,6 +24,7 @@ void RunRecorder::job_submitted(engine::JobId job, std::int32_t subtasks) {
   replays_are_of_restart_ = false;
   job_ = job;
   subtasks_ = static_cast<std::size_t>(subtasks);
+  invariants_.on_job_submitted(job, simulation_->now());
   running_.clear();
 }
 
@@ -65,6 +66,7 @@ void RunRecorder::fill(analysis::RunResult& result) {
 void RunRecorder::on_job_status(engine::JobId job, engine::JobStatus status) {
   status_ = status;
   trace(trace_kind::kJobStatus, job.value, static_cast<std::int64_t>(status));
+  invariants_.on_job_status(job, status, simulation_->now());
 }
 
 void RunRecorder::on_execution_state(engine::JobId job, engine::SubtaskRef subtask,
@@ -103,8 +105,9 @@ void RunRecorder::on_failover(engine::JobId, engine::SubtaskRef subtask, std::st
   restarts_.push_back(std::move(row));
 }
 
-void RunRecorder::on_restore(engine::JobId, engine::CheckpointId restored) {
+void RunRecorder::on_restore(engine::JobId job, engine::CheckpointId restored) {
   trace(trace_kind::kRestore, restored);
+  invariants_.on_restore(job, restored, simulation_->now());
   restart_restored_ = true;
   if (!restarts_.empty() && !restarts_.back().running) {
     restarts_.back().restored_checkpoint = restored;
@@ -132,11 +135,12 @@ CheckpointRow* RunRecorder::find(engine::CheckpointId id) {
   return found == checkpoints_.rend() ? nullptr : &*found;
 }
 
-void RunRecorder::on_checkpoint_triggered(engine::JobId, const engine::CheckpointMetaData& meta,
+void RunRecorder::on_checkpoint_triggered(engine::JobId job, const engine::CheckpointMetaData& meta,
                                           const engine::CheckpointOptions& options,
                                           std::int32_t tasks_to_acknowledge) {
   trace(trace_kind::kCheckpointTriggered, meta.id, static_cast<std::int64_t>(options.type),
         tasks_to_acknowledge);
+  invariants_.on_triggered(job, meta.id, options.type, simulation_->now());
   CheckpointRow row;
   row.id = meta.id;
   row.savepoint = engine::is_savepoint(options.type);
@@ -165,10 +169,11 @@ void RunRecorder::on_checkpoint_declined(engine::JobId, engine::CheckpointId id,
         static_cast<std::int64_t>(reason));
 }
 
-void RunRecorder::on_checkpoint_completed(engine::JobId, const engine::CheckpointMetaData& meta,
+void RunRecorder::on_checkpoint_completed(engine::JobId job, const engine::CheckpointMetaData& meta,
                                           const engine::CheckpointOptions& options,
                                           std::int64_t state_bytes) {
   trace(trace_kind::kCheckpointCompleted, meta.id, state_bytes);
+  invariants_.on_completed(job, meta.id, options.type, simulation_->now());
   ++completed_;
   if (CheckpointRow* row = find(meta.id); row != nullptr) {
     row->status = CheckpointStatus::kCompleted;
@@ -182,9 +187,10 @@ void RunRecorder::on_checkpoint_completed(engine::JobId, const engine::Checkpoin
   if (listener_) listener_(CheckpointMoment::kCompleted, meta.id, 0);
 }
 
-void RunRecorder::on_checkpoint_failed(engine::JobId, engine::CheckpointId id,
+void RunRecorder::on_checkpoint_failed(engine::JobId job, engine::CheckpointId id,
                                        engine::CheckpointFailureReason reason) {
   trace(trace_kind::kCheckpointFailed, id, static_cast<std::int64_t>(reason));
+  invariants_.on_failed(job, id, simulation_->now());
   CheckpointRow* row = find(id);
   if (row == nullptr) {
     ++not_started_;

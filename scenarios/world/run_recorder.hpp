@@ -14,6 +14,7 @@
 #include "analysis/run_result.hpp"
 #include "engine/observer.hpp"
 #include "scenarios/model.hpp"
+#include "scenarios/world/checkpoint_invariants.hpp"
 #include "sim/base/callback.hpp"
 #include "sim/simulation.hpp"
 
@@ -25,7 +26,8 @@ class RunRecorder final : public engine::Observer {
   using CheckpointListener = base::InplaceFunction<void(CheckpointMoment, engine::CheckpointId,
                                                         std::int32_t acknowledged)>;
 
-  explicit RunRecorder(sim::Simulation& simulation) : simulation_(&simulation) {}
+  RunRecorder(sim::Simulation& simulation, const CheckpointRules& rules)
+      : simulation_(&simulation), invariants_(rules) {}
 
   void set_checkpoint_listener(CheckpointListener listener) { listener_ = std::move(listener); }
   // Runs when all subtasks of the job run (again).
@@ -48,6 +50,8 @@ class RunRecorder final : public engine::Observer {
   [[nodiscard]] bool all_running() const { return running_.size() == subtasks_ && subtasks_ > 0; }
   [[nodiscard]] engine::JobStatus job_status() const { return status_; }
   [[nodiscard]] std::int64_t checkpoints_completed() const { return completed_; }
+  // What must hold at the end of a run that was not broken off.
+  void check_end() const { invariants_.check_liveness(simulation_->now()); }
   // Moves the rows into the result.
   void fill(analysis::RunResult& result);
 
@@ -87,6 +91,7 @@ class RunRecorder final : public engine::Observer {
   void settle_replayed();
 
   sim::Simulation* simulation_;
+  CheckpointInvariants invariants_;
   CheckpointListener listener_;
   base::InplaceFunction<void(engine::JobId)> running_listener_;
   base::InplaceFunction<std::int64_t()> replayed_;

@@ -48,12 +48,27 @@ const Scenario& with_enough_slots(const Scenario& scenario) {
   return scenario;
 }
 
+CheckpointRules checkpoint_rules(const Scenario& scenario) {
+  const engine::JobSubmission job = job_settings(scenario);
+  const engine::CheckpointConfig& config = job.checkpoints;
+  CheckpointRules rules;
+  rules.interval = config.interval;
+  rules.timeout = config.timeout;
+  rules.min_pause = config.min_pause;
+  rules.max_concurrent = config.max_concurrent;
+  rules.retained = config.max_retained;
+  rules.savepoints_forced = !config.unaligned;
+  rules.savepoints_stored = engine::stores_savepoints(job.tasks.generation);
+  rules.prefer_checkpoint_for_recovery = config.prefer_checkpoint_for_recovery;
+  return rules;
+}
+
 }  // namespace
 
 ScenarioRun::ScenarioRun(const Scenario& scenario, const RunOptions& options)
     : scenario_(&with_enough_slots(scenario)),
       options_(options),
-      recorder_(simulation_),
+      recorder_(simulation_, checkpoint_rules(scenario)),
       cluster_(scenario, simulation_, recorder_),
       ends_(make_job_ends(scenario, *cluster_.job_manager_ports().clock)),
       checkpointing_(engine::make_checkpointing_factory(scenario.flink.generation)),
@@ -448,6 +463,7 @@ void ScenarioRun::finish() {
 }
 
 RunOutcome ScenarioRun::collect() {
+  if (ending_ != analysis::FinishReason::kInterrupted) recorder_.check_end();
   RunCollector collector(*scenario_, ends_, cluster_.blobs());
   collector.set_reason(ending_.value_or(analysis::FinishReason::kIdle));
   collector.set_finished_by_itself(finished_by_itself_);
