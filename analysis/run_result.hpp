@@ -21,6 +21,7 @@ enum class FinishReason : std::uint8_t {
   kDuration,
   kSourcesFinished,
   kIdle,
+  kStopped,  // by `stop_with_savepoint` of the timeline
   kJobFailed,
   kInterrupted
 };

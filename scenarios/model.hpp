@@ -133,15 +133,16 @@ struct Anchor {
 };
 
 enum class ActionKind : std::uint8_t {
-  kKill,        // a task manager's process ends: peers see closed connections
-  kVanish,      // its power is cut: only heartbeats notice
-  kSlow,        // a subtask's work takes `factor_milli` as long, for `lasts`
-  kPause,       // a subtask or a whole task manager stands still, for `lasts`
-  kFail,        // a subtask throws
-  kRescale,     // stop with a savepoint, resubmit with other parallelisms
-  kStorage,     // the checkpoint store misbehaves, for `lasts`
-  kSavepoint,   // take one and go on
-  kCheckpoint,  // trigger one by hand
+  kKill,               // a task manager's process ends: peers see closed connections
+  kVanish,             // its power is cut: only heartbeats notice
+  kSlow,               // a subtask's work takes `factor_milli` as long, for `lasts`
+  kPause,              // a subtask or a whole task manager stands still, for `lasts`
+  kFail,               // a subtask throws
+  kRescale,            // stop with a savepoint, resubmit with other parallelisms
+  kStorage,            // the checkpoint store misbehaves, for `lasts`
+  kSavepoint,          // take one and go on
+  kCheckpoint,         // trigger one by hand
+  kStopWithSavepoint,  // the run ends with it
 };
 [[nodiscard]] const char* to_string(ActionKind action);
 
@@ -177,6 +178,7 @@ struct TimelineEntry {
   };
   std::vector<Rescale> rescales;  // kRescale
   StorageTrouble storage;         // kStorage
+  bool drain = false;             // kStopWithSavepoint
   bool optional = false;          // need not happen
   std::string text;               // for messages: "kill {task_manager_of: count[0]}"
   Position position;

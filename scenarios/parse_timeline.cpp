@@ -16,16 +16,17 @@ struct ActionSpec {
   bool takes_for;
   bool takes_back_after;
 };
-constexpr std::array kActions =
-    std::to_array<ActionSpec>({{"kill", ActionKind::kKill, false, true},
-                               {"vanish", ActionKind::kVanish, false, true},
-                               {"slow", ActionKind::kSlow, true, false},
-                               {"pause", ActionKind::kPause, true, false},
-                               {"fail", ActionKind::kFail, false, false},
-                               {"rescale", ActionKind::kRescale, false, false},
-                               {"storage", ActionKind::kStorage, true, false},
-                               {"savepoint", ActionKind::kSavepoint, false, false},
-                               {"checkpoint", ActionKind::kCheckpoint, false, false}});
+constexpr std::array kActions = std::to_array<ActionSpec>(
+    {{"kill", ActionKind::kKill, false, true},
+     {"vanish", ActionKind::kVanish, false, true},
+     {"slow", ActionKind::kSlow, true, false},
+     {"pause", ActionKind::kPause, true, false},
+     {"fail", ActionKind::kFail, false, false},
+     {"rescale", ActionKind::kRescale, false, false},
+     {"storage", ActionKind::kStorage, true, false},
+     {"savepoint", ActionKind::kSavepoint, false, false},
+     {"checkpoint", ActionKind::kCheckpoint, false, false},
+     {"stop_with_savepoint", ActionKind::kStopWithSavepoint, false, false}});
 
 // How a message calls an entry: its action and target as one line of YAML.
 std::string flow_text(const yaml::Node& node) {
@@ -98,7 +99,7 @@ class TimelineParser {
     if (action == nullptr) {
       reader.error_here(
           "does nothing; give it one of kill, vanish, slow, pause, fail, rescale, storage, "
-          "savepoint or checkpoint");
+          "savepoint, checkpoint or stop_with_savepoint");
       return entry;
     }
     entry.action = action->kind;
@@ -200,6 +201,9 @@ class TimelineParser {
         return;
       case ActionKind::kCheckpoint:
         static_cast<void>(reader.flag("checkpoint"));
+        return;
+      case ActionKind::kStopWithSavepoint:
+        entry.drain = reader.section("stop_with_savepoint", kStopSection).boolean("drain");
         return;
       case ActionKind::kRescale:  // read before all others
         return;

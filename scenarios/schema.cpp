@@ -139,6 +139,7 @@ constexpr std::array kTimelineKeys = std::to_array<KeySpec>({
     {"storage", T::kSection, kOptional, {}, 0, 0, {}, "trouble in the checkpoint store"},
     {"savepoint", T::kFlag, kOptional, {}, 0, 0, {}, "take one"},
     {"checkpoint", T::kFlag, kOptional, {}, 0, 0, {}, "trigger one"},
+    {"stop_with_savepoint", T::kSection, kOptional, {}, 0, 0, {}, "end the job, and the run"},
     {"restart", T::kOther, kNotYet, {}, 0, 0, {}, "a process"},
     {"cut", T::kOther, kNotYet, {}, 0, 0, {}, "a link"},
     {"delay", T::kOther, kNotYet, {}, 0, 0, {}, "a link or a message"},
@@ -146,7 +147,6 @@ constexpr std::array kTimelineKeys = std::to_array<KeySpec>({
     {"drop", T::kOther, kNotYet, {}, 0, 0, {}, "a message"},
     {"duplicate", T::kOther, kNotYet, {}, 0, 0, {}, "a message"},
     {"rate", T::kOther, kNotYet, {}, 0, 0, {}, "change the offered load"},
-    {"stop_with_savepoint", T::kOther, kNotYet, {}, 0, 0, {}, "end the job"},
     {"configure", T::kOther, kNotYet, {}, 0, 0, {}, "change options at the next restart"},
     {"random", T::kOther, kNotYet, {}, 0, 0, {}, "faults drawn from rates"},
 });
@@ -190,6 +190,10 @@ constexpr std::array kStorageKeys = std::to_array<KeySpec>({
     {"slow", T::kMilli, kOptional, "1", 1, 1'000'000'000, {}, "transfers take so much longer"},
     {"latency", T::kDuration, kOptional, "0s", 0, kEver, {}, "more per request"},
     {"full", T::kBoolean, kOptional, "false", 0, 0, {}, "every write fails"},
+});
+
+constexpr std::array kStopKeys = std::to_array<KeySpec>({
+    {"drain", T::kBoolean, kOptional, "false", 0, 0, {}, "time is over: windows fire"},
 });
 
 constexpr std::array kCostsKeys = std::to_array<KeySpec>({
@@ -241,6 +245,7 @@ const SectionSpec kSlowSection{"timeline[].slow", kSlowKeys};
 const SectionSpec kPauseSection{"timeline[].pause", kPauseKeys};
 const SectionSpec kFailSection{"timeline[].fail", kFailKeys};
 const SectionSpec kStorageSection{"timeline[].storage", kStorageKeys};
+const SectionSpec kStopSection{"timeline[].stop_with_savepoint", kStopKeys};
 const SectionSpec kCostsSection{"costs", kCostsKeys};
 const SectionSpec kRecordPriceSection{"costs.serialise", kRecordPriceKeys};
 const SectionSpec kEntryPriceSection{"costs.restore", kEntryPriceKeys};
@@ -274,6 +279,7 @@ std::span<const SectionSpec* const> all_sections() {
                                                                         &kPauseSection,
                                                                         &kFailSection,
                                                                         &kStorageSection,
+                                                                        &kStopSection,
                                                                         &kCostsSection,
                                                                         &kRecordPriceSection,
                                                                         &kEntryPriceSection,

@@ -69,6 +69,7 @@ extern const SectionSpec kSlowSection;
 extern const SectionSpec kPauseSection;
 extern const SectionSpec kFailSection;
 extern const SectionSpec kStorageSection;
+extern const SectionSpec kStopSection;
 extern const SectionSpec kCostsSection;
 extern const SectionSpec kRecordPriceSection;    // serialise, deserialise
 extern const SectionSpec kEntryPriceSection;     // snapshot_async, restore

@@ -231,6 +231,11 @@ bool ScenarioRun::perform(std::size_t index) {
       if (job_ended_) return false;
       job_manager_->trigger_checkpoint(job_, [](const engine::StopResult&) {});
       return true;
+    case ActionKind::kStopWithSavepoint:
+      if (job_ended_ || ending_) return false;
+      drain_ = entry.drain;
+      stop(analysis::FinishReason::kStopped);
+      return true;
   }
   return false;
 }
@@ -405,7 +410,7 @@ void ScenarioRun::ask_to_rescale(std::size_t index) {
 }
 
 void ScenarioRun::ask_to_stop() {
-  job_manager_->stop_with_savepoint(job_, {}, false,
+  job_manager_->stop_with_savepoint(job_, {}, drain_,
                                     request_->bind([this](engine::StopResult stopped) {
                                       if (job_ended_) return;
                                       if (stopped.ok()) {
@@ -425,11 +430,16 @@ void ScenarioRun::request_end(analysis::FinishReason reason) {
                               std::all_of(ends_.logs.begin(), ends_.logs.end(),
                                           [](const auto& entry) { return entry.second->finite(); });
   if (ends_by_itself) return;
-  ending_ = reason;
   if (!scenario_->stop_with_savepoint) {
+    ending_ = reason;
     finish();
     return;
   }
+  stop(reason);
+}
+
+void ScenarioRun::stop(analysis::FinishReason reason) {
+  ending_ = reason;
   simulation_.schedule(kClientPatience, [this] {
     if (!job_ended_) finish();
   });

@@ -79,6 +79,7 @@ class ScenarioRun final : private engine::JobListener {
 
   // The end
   void request_end(analysis::FinishReason reason);
+  void stop(analysis::FinishReason reason);
   void finish_by_itself();
   void finish();
 
@@ -100,6 +101,7 @@ class ScenarioRun final : private engine::JobListener {
   std::unique_ptr<base::Lifeline> request_;   // what the client waits for; gone: nothing
 
   std::optional<analysis::FinishReason> ending_;
+  bool drain_ = false;      // of the stop
   bool job_ended_ = false;  // by itself or for good
   bool finished_by_itself_ = false;
   bool started_ = false;
