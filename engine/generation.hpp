@@ -18,6 +18,7 @@ class CheckpointedInputs;
 class CheckpointingFactory;
 class Clock;
 struct CheckpointedInputsOptions;
+struct NetworkSemantics;
 struct InputToCheckpoint;
 
 // "1.10" or "1.20", as a scenario writes it.
@@ -36,6 +37,9 @@ struct InputToCheckpoint;
 [[nodiscard]] std::unique_ptr<CheckpointedInputs> make_checkpointed_inputs(
     Generation generation, std::span<const InputToCheckpoint> inputs,
     const CheckpointedInputsOptions& options, CheckpointListener& listener, const Clock& clock);
+
+// What the network stacks of a cluster do (engine/network/network_semantics.hpp); for NetworkConfig.
+[[nodiscard]] const NetworkSemantics& network_semantics(Generation generation);
 
 // What makes a job's coordinator (engine/scheduling/checkpointing.hpp).
 // Requires: is_available(generation).
