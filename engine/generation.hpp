@@ -18,6 +18,7 @@ class CheckpointedInputs;
 class CheckpointingFactory;
 class Clock;
 struct CheckpointedInputsOptions;
+struct NetworkSemantics;
 struct InputToCheckpoint;
 
 // "1.10" or "1.20", as a scenario writes it.
@@ -37,10 +38,13 @@ struct InputToCheckpoint;
 
 // What a task reads through (engine/barrier/checkpointed_inputs.hpp): all gates behind one barrier
 // handler. Borrows gates, observers, listener and clock.
-// Requires: is_available(generation); at least one gate.
+// Requires: at least one gate.
 [[nodiscard]] std::unique_ptr<CheckpointedInputs> make_checkpointed_inputs(
     Generation generation, std::span<const InputToCheckpoint> inputs,
     const CheckpointedInputsOptions& options, CheckpointListener& listener, const Clock& clock);
+
+// What the network stacks of a cluster do (engine/network/network_semantics.hpp); for NetworkConfig.
+[[nodiscard]] const NetworkSemantics& network_semantics(Generation generation);
 
 // What makes a job's coordinator (engine/scheduling/checkpointing.hpp).
 // Requires: is_available(generation).
