@@ -5,6 +5,7 @@
 #include "engine/barrier/f120/input_processor_util.hpp"
 #include "engine/network/network_semantics.hpp"
 #include "engine/scheduling/f110/checkpointing_factory_110.hpp"
+#include "engine/task/task_semantics.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
@@ -20,6 +21,10 @@ std::unique_ptr<CheckpointedInputs> make_checkpointed_inputs(
 
 const NetworkSemantics& network_semantics(Generation generation) {
   return generation == Generation::kFlink110 ? network_semantics_110() : network_semantics_120();
+}
+
+const TaskSemantics& task_semantics(Generation generation) {
+  return generation == Generation::kFlink110 ? task_semantics_110() : task_semantics_120();
 }
 
 std::unique_ptr<CheckpointingFactory> make_checkpointing_factory(Generation generation) {

@@ -18,8 +18,9 @@ class CheckpointedInputs;
 class CheckpointingFactory;
 class Clock;
 struct CheckpointedInputsOptions;
-struct NetworkSemantics;
 struct InputToCheckpoint;
+struct NetworkSemantics;
+struct TaskSemantics;
 
 // "1.10" or "1.20", as a scenario writes it.
 [[nodiscard]] constexpr std::string_view name_of(Generation generation) {
@@ -45,6 +46,9 @@ struct InputToCheckpoint;
 
 // What the network stacks of a cluster do (engine/network/network_semantics.hpp); for NetworkConfig.
 [[nodiscard]] const NetworkSemantics& network_semantics(Generation generation);
+
+// What tasks do (engine/task/task_semantics.hpp).
+[[nodiscard]] const TaskSemantics& task_semantics(Generation generation);
 
 // What makes a job's coordinator (engine/scheduling/checkpointing.hpp).
 // Requires: is_available(generation).

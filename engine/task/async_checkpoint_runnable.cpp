@@ -6,10 +6,12 @@
 
 namespace tailrace::engine {
 
-AsyncCheckpointRunnable::AsyncCheckpointRunnable(
-    const Ports& ports, FsCheckpointStreamFactory& streams, CheckpointMetaData meta,
-    CheckpointOptions options, std::vector<OperatorSnapshotFutures> operators,
-    const CheckpointMetrics& metrics, Finished finished, Listener& listener)
+AsyncCheckpointRunnable::AsyncCheckpointRunnable(const Ports& ports,
+                                                 FsCheckpointStreamFactory& streams,
+                                                 CheckpointMetaData meta, CheckpointOptions options,
+                                                 std::vector<OperatorSnapshotFutures> operators,
+                                                 const CheckpointMetrics& metrics,
+                                                 Finished finished, Listener& listener)
     : ports_(ports),
       streams_(&streams),
       meta_(meta),

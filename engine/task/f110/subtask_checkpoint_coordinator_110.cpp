@@ -26,9 +26,10 @@ void SubtaskCheckpointCoordinator110::checkpoint_state(const CheckpointMetaData&
   CheckpointMetrics known;
   known.alignment_bytes_buffered = alignment.bytes_buffered;
   known.alignment_ns = alignment.duration_ns;
+  AsyncCheckpointRunnable::Listener& listener = *this;
   running_.push_back(std::make_shared<AsyncCheckpointRunnable>(
       ports_, streams_, meta, options, std::move(futures), known,
-      AsyncCheckpointRunnable::Finished{}, *this));
+      AsyncCheckpointRunnable::Finished{}, listener));
   task_.submit(running_.back());
 }
 

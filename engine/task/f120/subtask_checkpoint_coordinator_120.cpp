@@ -88,9 +88,10 @@ bool SubtaskCheckpointCoordinator120::checkpoint_state(const CheckpointMetaData&
   known.alignment_ns = alignment.duration_ns;
   known.start_delay_ns = alignment.start_delay_ns;
   known.bytes_processed_during_alignment = alignment.bytes_processed;
-  auto runnable = std::make_shared<AsyncCheckpointRunnable>(
-      ports_, streams_, meta, std::move(options), std::move(futures), known, task_.finished(),
-      *this);
+  AsyncCheckpointRunnable::Listener& listener = *this;
+  auto runnable = std::make_shared<AsyncCheckpointRunnable>(ports_, streams_, meta,
+                                                            std::move(options), std::move(futures),
+                                                            known, task_.finished(), listener);
   if (closed_) {
     close_runnable(*runnable);
   } else if (!checkpoints_.emplace(meta.id, runnable).second) {
