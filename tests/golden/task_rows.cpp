@@ -55,7 +55,8 @@ class Script110 {
   explicit Script110(const Json& line)
       : line_(line),
         task_(ScriptTask::Style::k110, line.at("config").at("operators").get<std::size_t>()),
-        checkpoints_({.ports = task_.world().ports(), .streams = &task_.streams(), .task = &task_}) {
+        checkpoints_(
+            {.ports = task_.world().ports(), .streams = &task_.streams(), .task = &task_}) {
     task_.waiting = [this] { return checkpoints_.waits_for_savepoint(); };
   }
 
@@ -90,9 +91,9 @@ class Script110 {
     } else if (op == "complete") {
       checkpoints_.notify_complete(step.at("cp").get<CheckpointId>());
     } else if (op == "abortOnBarrier") {
-      checkpoints_.abort_on_barrier(step.at("cp").get<CheckpointId>(),
-                                    CheckpointFailureReason::
-                                        CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER);
+      checkpoints_.abort_on_barrier(
+          step.at("cp").get<CheckpointId>(),
+          CheckpointFailureReason::CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER);
     } else if (op == "runAsync") {
       run_async(task_, line_, step);
     } else if (op == "cancel") {
@@ -204,8 +205,8 @@ class Script120 {
     } else if (op == "abort") {
       coordinator_.notify_checkpoint_aborted(id);
     } else if (op == "abortOnBarrier") {
-      const std::string reason = engine::to_string(
-          CheckpointFailureReason::CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER);
+      const std::string reason =
+          engine::to_string(CheckpointFailureReason::CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER);
       coordinator_.abort_checkpoint_on_barrier(id, reason_of(step.value("reason", reason)));
     } else if (op == "complete") {
       coordinator_.notify_checkpoint_complete(id);

@@ -64,9 +64,8 @@ void ScriptWorld::run(engine::ComputeClient, engine::Duration nominal, engine::C
 void ScriptWorld::put(std::string, std::vector<std::byte>,
                       base::InplaceFunction<void(engine::PutStatus)> done) {
   const auto status = store_works ? engine::PutStatus::kStored : engine::PutStatus::kFailed;
-  schedule({}, [status, done = std::make_unique<decltype(done)>(std::move(done))] {
-    (*done)(status);
-  });
+  schedule({},
+           [status, done = std::make_unique<decltype(done)>(std::move(done))] { (*done)(status); });
 }
 
 // --- the task ----------------------------------------------------------------------------------

@@ -174,6 +174,9 @@ class HostedTask final : private StreamTaskHost {
 
   std::vector<CheckpointId> acknowledged;
   std::vector<std::pair<CheckpointId, CheckpointFailureReason>> declined;
+  std::vector<CheckpointId> incomplete;
+  std::optional<Time> restored;
+  std::optional<Time> ended_data;
   std::optional<Time> finished;
   std::optional<Time> stopped;
   std::string failure;
@@ -186,6 +189,11 @@ class HostedTask final : private StreamTaskHost {
     declined.emplace_back(message.checkpoint_id, message.reason);
   }
   void state_restored(std::int64_t) override {}
+  void invokable_restored() override { restored = world_->now(); }
+  void end_of_data() override { ended_data = world_->now(); }
+  void report_checkpoint_metrics(ReportCheckpointMetrics message) override {
+    incomplete.push_back(message.checkpoint_id);
+  }
   void invokable_finished() override { finished = world_->now(); }
   void invokable_failed(std::string cause) override { failure = std::move(cause); }
   void invokable_stopped() override { stopped = world_->now(); }
