@@ -119,7 +119,8 @@ class TaskWorld final : public Clock,
   std::unique_ptr<NetworkEnvironment> network_;
 };
 
-// What an operator of a test sees, in its order: "a line", "snapshot 3", "complete 3", "close".
+// What an operator of a test sees, in its order: "a line", "snapshot 3", "complete 3",
+// "abort 3", "endInput", "finish", "close".
 using Story = std::vector<std::string>;
 
 class Storyteller final : public StreamOperator {
@@ -141,6 +142,11 @@ class Storyteller final : public StreamOperator {
   void notify_checkpoint_complete(CheckpointId id) override {
     story_->push_back("complete " + std::to_string(id));
   }
+  void notify_checkpoint_aborted(CheckpointId id) override {
+    story_->push_back("abort " + std::to_string(id));
+  }
+  void end_input() override { story_->push_back("endInput"); }
+  void finish() override { story_->push_back("finish"); }
   void close() override { story_->push_back("close"); }
 
  private:
