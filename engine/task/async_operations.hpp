@@ -27,7 +27,16 @@ class AsyncOperation {
 class AsyncOperationsPool {
  public:
   virtual ~AsyncOperationsPool() = default;
+  // Requires: not shut down.
   virtual void execute(std::shared_ptr<AsyncOperation> operation) = 0;
+  // The task is about to end: nothing is started any more, nobody waits for what runs.
+  void shut_down() { shut_down_ = true; }
+
+ protected:
+  [[nodiscard]] bool is_shut_down() const { return shut_down_; }
+
+ private:
+  bool shut_down_ = false;
 };
 
 // Starts every operation at once.

@@ -288,6 +288,7 @@ void StreamTask::finish() {
   publish_outputs();
   broadcast(EndOfPartitionEvent{});
   for (const auto& writer : writers_) writer->close();
+  async_pool_->shut_down();
   checkpoints_->close();
   host_->invokable_finished();
 }
@@ -305,6 +306,7 @@ void StreamTask::cancel() {
   canceled_ = true;
   running_ = false;
   // Closed: what they have written is discarded, nothing is declined.
+  async_pool_->shut_down();
   if (checkpoints_ != nullptr) checkpoints_->cancel();
   starting_.clear();
   // Inside a slice the task's thread comes to rest at its end; otherwise at once, also when it

@@ -223,12 +223,12 @@ void StreamTask::cancel_timer(TimerId timer) {
 void StreamTask::acknowledge(CheckpointId id, const CheckpointMetrics& metrics,
                              std::shared_ptr<const TaskStateSnapshot> state) {
   state_manager_->report_task_state_snapshots(id, metrics, std::move(state));
-  wake();  // its end may have waited for this
+  if (closing_) wake();  // its end waits for this
 }
 
 void StreamTask::decline(CheckpointId id, CheckpointFailureReason reason) {
   host_->decline({descriptor_->job, descriptor_->attempt, id, reason});
-  wake();
+  if (closing_) wake();
 }
 
 void StreamTask::report_incomplete(CheckpointId id, const CheckpointMetrics& metrics) {

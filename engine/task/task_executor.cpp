@@ -99,7 +99,7 @@ void TaskExecutor::confirm_checkpoint(ExecutionAttemptId attempt, CheckpointMeta
   Task* task = find(attempt);
   if (task == nullptr) return;
   task->notify_checkpoint_complete(meta.id);
-  task->notify_checkpoint_subsumed(last_subsumed);
+  if (last_subsumed != kNoCheckpoint) task->notify_checkpoint_subsumed(last_subsumed);
 }
 
 void TaskExecutor::abort_checkpoint(ExecutionAttemptId attempt, CheckpointMetaData meta,
