@@ -22,6 +22,13 @@ CompletedCheckpointPtr StandaloneCompletedCheckpointStore120::add_and_subsume(
   return std::move(subsumed.last);
 }
 
+void StandaloneCompletedCheckpointStore120::add(CompletedCheckpointPtr checkpoint,
+                                                MakePostCleanup make_post_cleanup, AddDone done) {
+  done({Added::STORED,
+        add_checkpoint_and_subsume_oldest(std::move(checkpoint),
+                                          [&make_post_cleanup] { return make_post_cleanup(); })});
+}
+
 void StandaloneCompletedCheckpointStore120::shutdown(JobStatus status) {
   registry_.close();
   const std::deque<CompletedCheckpointPtr> all = std::exchange(checkpoints_, {});

@@ -11,11 +11,12 @@
 #include "engine/checkpoint/completed_checkpoint.hpp"
 #include "engine/checkpoint/f120/checkpoint_subsume_helper.hpp"
 #include "engine/checkpoint/f120/checkpoints_cleaner.hpp"
+#include "engine/checkpoint/f120/completed_checkpoint_store_120.hpp"
 #include "engine/state/f120/shared_state_registry_120.hpp"
 
 namespace tailrace::engine {
 
-class StandaloneCompletedCheckpointStore120 {
+class StandaloneCompletedCheckpointStore120 final : public CompletedCheckpointStore120 {
  public:
   // Fewer than 1 retained acts as 1. Registry and cleaner outlive this.
   StandaloneCompletedCheckpointStore120(std::int32_t retained, SharedStateRegistry120& registry,
@@ -34,16 +35,11 @@ class StandaloneCompletedCheckpointStore120 {
     }
     return last;
   }
-  // Deletes what the final status does not keep, and forgets everything.
-  void shutdown(JobStatus status);
-
-  // Oldest first, in the order of addition.
-  [[nodiscard]] const std::deque<CompletedCheckpointPtr>& checkpoints() const {
+  void add(CompletedCheckpointPtr checkpoint, MakePostCleanup make_post_cleanup,
+           AddDone done) override;
+  void shutdown(JobStatus status) override;
+  [[nodiscard]] const std::deque<CompletedCheckpointPtr>& checkpoints() const override {
     return checkpoints_;
-  }
-  // Null: none.
-  [[nodiscard]] CompletedCheckpointPtr latest_checkpoint() const {
-    return checkpoints_.empty() ? nullptr : checkpoints_.back();
   }
 
  private:
