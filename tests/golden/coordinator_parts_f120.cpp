@@ -10,6 +10,7 @@
 #include "engine/checkpoint/f120/checkpoint_failure_manager_120.hpp"
 #include "engine/checkpoint/f120/checkpoint_request_decider.hpp"
 #include "engine/checkpoint/f120/default_checkpoint_plan_calculator.hpp"
+#include "tests/engine/checkpoint/coordinator_replay_120.hpp"
 #include "tests/golden/golden_registry.hpp"
 
 namespace tailrace::golden {
@@ -252,6 +253,32 @@ void replay_plan(const Json& line) {
   expect_equal("fullyFinished", plan.at("fullyFinished"), fully);
 }
 
+void replay_coordinator(const Json& line) {
+  if (!engine::test::is_coordinator_script_120(line)) throw MalformedCase("not read yet");
+  const std::string difference = engine::test::replay_coordinator_script_120(line);
+  if (!difference.empty()) throw Difference("case", "no difference", difference);
+}
+
+// Rows of a table are scripts of several kinds.
+void replay_row(const Json& line) {
+  if (line.contains("plan")) return replay_plan(line);
+  const Json& steps = line.at("steps");
+  if (!steps.empty() && steps.front().contains("calls")) {
+    replay_failure_manager(line);
+  } else if (!steps.empty() &&
+             (steps.front().at("op") == "submit" || steps.front().at("op") == "drain")) {
+    replay_decider(line);
+  } else {
+    replay_coordinator(line);
+  }
+}
+
+const Registration kRows1("rows_coordinator/rows_10_1_f120.jsonl", &replay_row);
+const Registration kRows2("rows_coordinator/rows_10_2_f120.jsonl", &replay_row);
+const Registration kRows3("rows_coordinator/rows_10_3_f120.jsonl", &replay_row);
+const Registration kRows4("rows_coordinator/rows_10_4_f120.jsonl", &replay_row);
+const Registration kRows6("rows_coordinator/rows_10_6_f120.jsonl", &replay_row);
+const Registration kCoordinator("coordinator/coordinator.jsonl", &replay_coordinator);
 const Registration kDecider("coordinator/decider_f120.jsonl", &replay_decider);
 const Registration kPlan("coordinator/plan_f120.jsonl", &replay_plan);
 const Registration kFailureManager120("coordinator/failure_manager.jsonl", [] {

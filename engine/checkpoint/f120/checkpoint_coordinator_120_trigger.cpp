@@ -54,8 +54,25 @@ void CheckpointCoordinator120::submit_on_timer(CheckpointProperties properties,
   request->periodic = periodic;
   request->done = std::move(done);
   on_timer([this, request = std::move(request)]() mutable {
+    // Flink gives the user another promise than the request's, and joins the two when the request
+    // has been submitted: what happens inside that call is heard after it.
+    struct Relay {
+      CheckpointDone user;
+      std::optional<CheckpointResult> early;
+      bool joined = false;
+    };
+    const auto relay = std::make_shared<Relay>();
+    relay->user = std::move(request->done);
     submit(request->properties, std::move(request->target_directory), request->periodic,
-           std::move(request->done));
+           [relay](CheckpointResult result) {
+             if (!relay->joined) {
+               relay->early = std::move(result);
+             } else if (relay->user) {
+               relay->user(std::move(result));
+             }
+           });
+    relay->joined = true;
+    if (relay->early.has_value() && relay->user) relay->user(std::move(*relay->early));
   });
 }
 
