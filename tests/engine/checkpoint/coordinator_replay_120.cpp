@@ -200,15 +200,18 @@ SetupOptions120 options_of_120(const Json& config, ScheduleListener* listener) {
   return options;
 }
 
-// Checkpoints that were written, by id: a later coordinator restores from them.
-using Written = std::map<CheckpointId, std::vector<std::byte>>;
+// What a coordinator leaves to a later one of the same row.
+struct Legacy {
+  std::map<CheckpointId, std::vector<std::byte>> written;  // `_metadata` files by id
+  std::deque<CompletedCheckpointPtr> stored;               // oldest first
+};
 
 class Script120 final : private ScheduleListener,
                         private NotingVertex120::Listener,
                         private NotingFailureManager120::Listener {
  public:
-  Script120(const Json& config, Written& written)
-      : written_(written), notes_(clock_), setup_(make_setup(config)) {
+  Script120(const Json& config, Legacy& legacy)
+      : legacy_(legacy), notes_(clock_), setup_(make_setup(config)) {
     setup_->world.start_at(Time{} + Duration::millis(config.at("start")));
     clock_.world = &setup_->world;
     setup_->journal.note = [this](const std::string& event, CheckpointId id, std::int64_t,
@@ -220,10 +223,12 @@ class Script120 final : private ScheduleListener,
       notes_.add(std::move(line));
     };
     setup_->draws.next = [this](std::int64_t low, std::int64_t high) { return draw(low, high); };
-    for (const auto& [call, kind] : config.value("idFails", Json::object()).items()) {
+    const Json id_fails = config.value("idFails", Json::object());
+    for (const auto& [call, kind] : id_fails.items()) {
       setup_->id_counter.failing_calls[std::stoi(call)] = kind == "io";
     }
-    for (const auto& [call, kind] : config.value("storeFails", Json::object()).items()) {
+    const Json store_fails = config.value("storeFails", Json::object());
+    for (const auto& [call, kind] : store_fails.items()) {
       setup_->store.failing_calls[std::stoi(call)] =
           kind == "uncertain" ? CompletedCheckpointStore120::Added::UNCERTAIN
                               : CompletedCheckpointStore120::Added::FAILED;
@@ -233,6 +238,12 @@ class Script120 final : private ScheduleListener,
     }
     for (const Json& task : config.value("rpcFails", Json::array())) {
       setup_->vertices.at(task.get<std::size_t>())->trigger_fails = true;
+    }
+    for (const CompletedCheckpointPtr& checkpoint : legacy_.stored) {
+      setup_->storage.initialize_location_for_checkpoint(checkpoint->id);
+      setup_->store.add(
+          checkpoint, [] { return CheckpointsCleaner::PostCleanup{}; },
+          [](const CompletedCheckpointStore120::Outcome&) {});
     }
     const Json hooks = config.value("hooks", Json::object());
     for (const auto& [id, mode] : hooks.items()) {
@@ -268,12 +279,17 @@ class Script120 final : private ScheduleListener,
     }
   }
 
-  // What was written outlives this coordinator.
-  void keep_written() {
-    for (const auto& [id, bytes] : setup_->storage.written_by_id) written_[id] = bytes;
+  // What was written and stored outlives this coordinator.
+  void leave_behind() {
+    keep_written();
+    legacy_.stored = setup_->store.checkpoints();
   }
 
  private:
+  void keep_written() {
+    for (const auto& [id, bytes] : setup_->storage.written_by_id) legacy_.written[id] = bytes;
+  }
+
   struct LateClock final : Clock {
     [[nodiscard]] Time now() const override { return world->now(); }
     const ManualWorld* world = nullptr;
@@ -446,8 +462,8 @@ class Script120 final : private ScheduleListener,
       for (const OperatorId& op : vertex->operator_ids()) operators[op] = {32768, false};
     }
     const bool allow = step.at("allowNonRestored");
-    auto loaded = Checkpoints::load_and_validate_checkpoint(JobId{1}, operators, written_.at(id),
-                                                            "chk-" + std::to_string(id), allow);
+    auto loaded = Checkpoints::load_and_validate_checkpoint(
+        JobId{1}, operators, legacy_.written.at(id), "chk-" + std::to_string(id), allow);
     if (!loaded.ok()) {
       result_["threw"] = true;
       return;
@@ -578,7 +594,7 @@ class Script120 final : private ScheduleListener,
                  {"failed", counts.failed + without}});
   }
 
-  Written& written_;
+  Legacy& legacy_;
   LateClock clock_;
   Notes notes_;
   const Json* expected_ = nullptr;
@@ -610,15 +626,13 @@ bool is_coordinator_script_120(const Json& line) {
 
 std::string replay_coordinator_script_120(const Json& line) {
   try {
-    Written written;
+    Legacy legacy;
     {
-      Script120 first(line.at("config"), written);
+      Script120 first(line.at("config"), legacy);
       first.run(line.at("steps"));
-      first.keep_written();
+      first.leave_behind();
     }
-    if (line.contains("steps2")) {
-      Script120(line.at("config2"), written).run(line.at("steps2"));
-    }
+    if (line.contains("steps2")) Script120(line.at("config2"), legacy).run(line.at("steps2"));
     return {};
   } catch (const Difference120& difference) {
     return difference.what();
