@@ -62,9 +62,9 @@ std::int64_t time_of(int choice, const Json& config) {
     case 2:
       return config.at("minPause").get<std::int64_t>();
     case 3:
-      return config.at("timeout").get<std::int64_t>() / 2;
+      return std::min<std::int64_t>(config.at("timeout").get<std::int64_t>(), 300) / 2;
     default:
-      return choice;
+      return choice % 250;
   }
 }
 
