@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/checkpoint/f120/checkpoint_coordinator_120.hpp"
 #include "engine/checkpoint/f120/checkpoint_failure_manager_120.hpp"
 #include "engine/checkpoint/f120/checkpoint_request_decider.hpp"
 #include "engine/checkpoint/f120/default_checkpoint_plan_calculator.hpp"
+#include "sim/base/assert.hpp"
 #include "tests/engine/checkpoint/coordinator_replay_120.hpp"
 #include "tests/golden/golden_registry.hpp"
 
@@ -259,11 +261,51 @@ void replay_coordinator(const Json& line) {
   if (!difference.empty()) throw Difference("case", "no difference", difference);
 }
 
+// A setting that the coordinator's configuration accepts or not.
+void replay_configuration(const Json& line) {
+  const Json& step = line.at("steps").front();
+  const auto value = step.at("value").get<std::int64_t>();
+  const auto& what = step.at("what").get_ref<const std::string&>();
+  engine::CheckpointCoordinatorConfiguration120 configuration;
+  bool rejected = false;
+  if (what == "interval") {
+    configuration.interval = Duration::millis(value);
+  } else if (what == "timeout") {
+    configuration.timeout = Duration::millis(value);
+  } else if (what == "minPause") {
+    configuration.min_pause = Duration::millis(value);
+  } else if (what == "maxConcurrent") {
+    configuration.max_concurrent = static_cast<std::int32_t>(value);
+  } else if (what == "unalignedConcurrent") {
+    configuration.unaligned = true;
+    configuration.max_concurrent = static_cast<std::int32_t>(value);
+  } else if (what == "backlogInterval") {
+    configuration.interval_during_backlog = Duration::millis(value);
+  } else if (what == "tolerable") {
+    NotingFailJob job;
+    try {
+      const engine::CheckpointFailureManager120 manager(static_cast<std::int32_t>(value), job);
+    } catch (const base::InvariantViolation&) {
+      rejected = true;
+    }
+  } else {
+    throw MalformedCase("unknown setting: " + what);
+  }
+  rejected = rejected || configuration.problem().has_value();
+  for (const Json& check : line.at("checks")) {
+    if (check.at("what") == "thrown") {
+      expect_equal("thrown", !check.at("value").is_null(), rejected);
+    }
+  }
+}
+
 // Rows of a table are scripts of several kinds.
 void replay_row(const Json& line) {
   if (line.contains("plan")) return replay_plan(line);
   const Json& steps = line.at("steps");
-  if (!steps.empty() && steps.front().contains("calls")) {
+  if (!steps.empty() && steps.front().value("op", "") == "configure") {
+    replay_configuration(line);
+  } else if (!steps.empty() && steps.front().contains("calls")) {
     replay_failure_manager(line);
   } else if (!steps.empty() &&
              (steps.front().at("op") == "submit" || steps.front().at("op") == "drain")) {
@@ -275,7 +317,6 @@ void replay_row(const Json& line) {
 
 const Registration kRows1("rows_coordinator/rows_10_1_f120.jsonl", &replay_row);
 const Registration kRows2("rows_coordinator/rows_10_2_f120.jsonl", &replay_row);
-const Registration kRows3("rows_coordinator/rows_10_3_f120.jsonl", &replay_row);
 const Registration kRows4("rows_coordinator/rows_10_4_f120.jsonl", &replay_row);
 const Registration kRows6("rows_coordinator/rows_10_6_f120.jsonl", &replay_row);
 const Registration kCoordinator("coordinator/coordinator.jsonl", &replay_coordinator);

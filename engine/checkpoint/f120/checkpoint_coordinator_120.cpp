@@ -23,6 +23,17 @@ Duration disabled_if_too_short(std::optional<Duration> interval) {
 
 }  // namespace
 
+std::optional<std::string> CheckpointCoordinatorConfiguration120::problem() const {
+  if (interval.has_value() && *interval < kMinimalTime120) return "the interval is below 10 ms";
+  if (timeout < kMinimalTime120) return "the timeout is below 10 ms";
+  if (min_pause < Duration{}) return "the minimum pause is negative";
+  if (max_concurrent < 1) return "no checkpoint at all may be under way";
+  if (unaligned && max_concurrent > 1) {
+    return "unaligned checkpoints can only be taken one at a time";
+  }
+  return std::nullopt;
+}
+
 CheckpointCoordinator120::CheckpointCoordinator120(
     CheckpointCoordinatorConfiguration120 configuration,
     std::vector<OperatorCoordinatorCheckpointContext*> coordinators,
@@ -39,10 +50,7 @@ CheckpointCoordinator120::CheckpointCoordinator120(
       timer_(*services_.clock, *services_.timers, services_.schedule_listener),
       decider_(configuration_.max_concurrent, min_pause_,
                [this](Duration delay) { reschedule_trigger(delay); }) {
-  TAILRACE_ASSERT(configuration_.timeout >= kMinimalTime120);
-  TAILRACE_ASSERT(configuration_.min_pause.ns >= 0);
-  TAILRACE_ASSERT(configuration_.max_concurrent >= 1);
-  TAILRACE_ASSERT(!configuration_.unaligned || configuration_.max_concurrent == 1);
+  TAILRACE_ASSERT_MSG(!configuration_.problem().has_value(), *configuration_.problem());
   if (base_interval_ != Duration::max()) base_interval_ = std::max(base_interval_, min_pause_);
   if (!configuration_.interval_during_backlog.has_value()) {
     interval_during_backlog_ = base_interval_;

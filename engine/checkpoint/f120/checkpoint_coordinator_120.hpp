@@ -44,7 +44,7 @@ namespace tailrace::engine {
 // Flink 1.20 CheckpointCoordinatorConfiguration; keys under `execution.checkpointing.`.
 struct CheckpointCoordinatorConfiguration120 {
   JobId job;
-  std::optional<Duration> interval;  // none, or below 10 ms: no periodic checkpoints
+  std::optional<Duration> interval;  // none: no periodic checkpoints
   std::optional<Duration>
       interval_during_backlog;  // none: as interval; below 10 ms: none meanwhile
   Duration timeout = Duration::seconds(600);
@@ -56,6 +56,10 @@ struct CheckpointCoordinatorConfiguration120 {
   Duration aligned_timeout{};  // 0: unaligned from the start
   // Name of the random stream of the first delay (M-4), drawn in whole milliseconds.
   std::string random_stream = "checkpoint.initial-delay";
+
+  // What Flink would not accept; none: it is fine. A job's interval below 10 ms is no error
+  // there, but means none; whoever makes a configuration of it sees to that.
+  [[nodiscard]] std::optional<std::string> problem() const;
 };
 
 // All outlive the coordinator.
@@ -77,7 +81,7 @@ struct CheckpointCoordinatorServices120 {
 
 class CheckpointCoordinator120 final : public CheckpointCoordinator {
  public:
-  // Requires: timeout >= 10 ms, min_pause >= 0, max_concurrent >= 1, and 1 if unaligned.
+  // Requires: no problem() with the configuration.
   // `coordinators`: in the order of their operators; they outlive this.
   CheckpointCoordinator120(CheckpointCoordinatorConfiguration120 configuration,
                            std::vector<OperatorCoordinatorCheckpointContext*> coordinators,
