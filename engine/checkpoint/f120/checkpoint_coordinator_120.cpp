@@ -98,6 +98,7 @@ void CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message
 
   const auto found = pending_.find(message.checkpoint_id);
   if (found == pending_.end()) {
+    services_.observer->on_late_acknowledgement(configuration_.job, message.checkpoint_id);
     discard_subtask_state(message);
     return answer(std::find(recent_expired_.begin(), recent_expired_.end(),
                             message.checkpoint_id) != recent_expired_.end());
