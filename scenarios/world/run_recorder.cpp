@@ -58,6 +58,7 @@ void RunRecorder::fill(analysis::RunResult& result) {
   result.restarts = std::move(restarts_);
   result.rescales = std::move(rescales_);
   result.checkpoints_not_started = not_started_;
+  result.acknowledged_late = acknowledged_late_;
   result.last_fault = last_fault_;
 }
 
@@ -160,6 +161,11 @@ void RunRecorder::on_checkpoint_acknowledged(engine::JobId, engine::CheckpointId
     row->alignment_max = std::max(row->alignment_max, Duration{metrics.alignment_ns});
   }
   if (listener_) listener_(CheckpointMoment::kAcknowledged, id, acknowledged);
+}
+
+void RunRecorder::on_late_acknowledgement(engine::JobId, engine::CheckpointId id) {
+  trace(trace_kind::kLateAcknowledgement, id);
+  ++acknowledged_late_;
 }
 
 void RunRecorder::on_checkpoint_declined(engine::JobId, engine::CheckpointId id,

@@ -75,6 +75,7 @@ void CheckpointCoordinator110::acknowledge_locked(const AcknowledgeCheckpoint& m
   const auto found = pending_.find(message.checkpoint_id);
   if (found == pending_.end()) {
     // Too late, or of a checkpoint that was never heard of: nobody will ever need its state.
+    services_.observer->on_late_acknowledgement(configuration_.job, message.checkpoint_id);
     discard_subtask_state(message);
     return answer(std::find(recent_pending_.begin(), recent_pending_.end(),
                             message.checkpoint_id) != recent_pending_.end());
@@ -336,7 +337,7 @@ void CheckpointCoordinator110::restore_latest_locked(RestoreRequest request, Res
 
 void CheckpointCoordinator110::restore_master_hooks(const CompletedCheckpoint& checkpoint,
                                                     bool allow_non_restored) {
-  if (master_hooks_.empty() && checkpoint.master_states.empty()) return;
+  if (master_hooks_.empty() || checkpoint.master_states.empty()) return;
   std::vector<const MasterState*> states(master_hooks_.size(), nullptr);
   for (const MasterState& state : checkpoint.master_states) {
     const auto hook = std::find_if(
