@@ -2,6 +2,7 @@
 
 #include "engine/barrier/checkpointed_inputs.hpp"
 #include "engine/barrier/f110/input_processor_util.hpp"
+#include "engine/barrier/f120/input_processor_util.hpp"
 #include "engine/scheduling/f110/checkpointing_factory_110.hpp"
 #include "sim/base/assert.hpp"
 
@@ -10,8 +11,10 @@ namespace tailrace::engine {
 std::unique_ptr<CheckpointedInputs> make_checkpointed_inputs(
     Generation generation, std::span<const InputToCheckpoint> inputs,
     const CheckpointedInputsOptions& options, CheckpointListener& listener, const Clock& clock) {
-  TAILRACE_ASSERT(is_available(generation));
-  return std::make_unique<f110::InputProcessorUtil>(inputs, options, listener, clock);
+  if (generation == Generation::kFlink110) {
+    return std::make_unique<f110::InputProcessorUtil>(inputs, options, listener, clock);
+  }
+  return std::make_unique<f120::InputProcessorUtil>(inputs, options, listener, clock);
 }
 
 std::unique_ptr<CheckpointingFactory> make_checkpointing_factory(Generation generation) {

@@ -37,7 +37,7 @@ struct InputToCheckpoint;
 
 // What a task reads through (engine/barrier/checkpointed_inputs.hpp): all gates behind one barrier
 // handler. Borrows gates, observers, listener and clock.
-// Requires: is_available(generation); at least one gate.
+// Requires: at least one gate.
 [[nodiscard]] std::unique_ptr<CheckpointedInputs> make_checkpointed_inputs(
     Generation generation, std::span<const InputToCheckpoint> inputs,
     const CheckpointedInputsOptions& options, CheckpointListener& listener, const Clock& clock);

@@ -8,6 +8,8 @@
 
 #include "engine/barrier/checkpointed_input.hpp"
 #include "engine/ids.hpp"
+#include "engine/network/events.hpp"
+#include "sim/base/assert.hpp"
 #include "sim/base/time.hpp"
 
 namespace tailrace::engine {
@@ -20,6 +22,9 @@ struct CheckpointedInputsOptions {
   std::int64_t page_bytes = 32 * 1024;
   // task.checkpoint.alignment.max-size; -1: no limit, else > 0.
   std::int64_t max_buffered_bytes = -1;
+  // 1.20, execution.checkpointing.checkpoints-after-tasks-finish: an input that has ended counts as
+  // one whose barrier is in; otherwise its end aborts what is pending.
+  bool checkpoints_after_tasks_finish = true;
 };
 
 // One gate of a task and who watches it.
@@ -40,6 +45,13 @@ class CheckpointedInputs {
   [[nodiscard]] virtual CheckpointId latest_checkpoint_id() const = 0;
   // The running alignment so far, else the length of the last one.
   [[nodiscard]] virtual base::Duration alignment_duration() const = 0;
+  // 1.20: from the trigger of the latest checkpoint to its first barrier here.
+  [[nodiscard]] virtual base::Duration checkpoint_start_delay() const { return {}; }
+  // 1.20: the coordinator has triggered this task although it has inputs: the barrier counts for
+  // every channel that has not ended (spec barriers.md 5.10). Blocks nothing.
+  virtual void process_barrier_of_coordinator(const CheckpointBarrier& /*barrier*/) {
+    TAILRACE_ASSERT_MSG(false, "the coordinator triggers sources alone");
+  }
   // Whether items of that channel wait for the end of an alignment.
   [[nodiscard]] virtual bool is_blocked(std::int32_t gate, ChannelIndex channel) const = 0;
 };

@@ -15,6 +15,8 @@ class CheckpointIDCounter {
 
   // None: the counter failed, and used no id.
   virtual std::optional<CheckpointId> get_and_increment() = 0;
+  // Whether the last call of `get_and_increment` failed with an I/O error (1.20 tells it apart).
+  [[nodiscard]] virtual bool last_failure_was_io() const { return true; }
   // The next id.
   [[nodiscard]] virtual CheckpointId get() const = 0;
   virtual void set_count(CheckpointId next) = 0;

@@ -1,5 +1,7 @@
 #include "engine/checkpoint/checkpoint_options.hpp"
 
+#include "sim/base/assert.hpp"
+
 namespace tailrace::engine {
 
 const char* to_string(CheckpointType type) {
@@ -32,6 +34,15 @@ const char* to_string(AlignmentType alignment) {
       return "FORCED_ALIGNED";
   }
   return "?";
+}
+
+CheckpointOptions CheckpointOptions::as_unaligned() const {
+  if (is_unaligned()) return *this;
+  TAILRACE_ASSERT(alignment == AlignmentType::ALIGNED && !is_savepoint(type));
+  CheckpointOptions unaligned = *this;
+  unaligned.alignment = AlignmentType::UNALIGNED;
+  unaligned.aligned_checkpoint_timeout = base::Duration::max();
+  return unaligned;
 }
 
 }  // namespace tailrace::engine

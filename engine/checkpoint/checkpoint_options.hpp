@@ -53,6 +53,9 @@ struct CheckpointOptions {
     return alignment == AlignmentType::ALIGNED && aligned_checkpoint_timeout > base::Duration{} &&
            aligned_checkpoint_timeout < base::Duration::max();
   }
+  [[nodiscard]] bool is_unaligned() const { return alignment == AlignmentType::UNALIGNED; }
+  // Requires: UNALIGNED, or ALIGNED and no savepoint.
+  [[nodiscard]] CheckpointOptions as_unaligned() const;
   [[nodiscard]] bool needs_channel_state() const {
     return alignment == AlignmentType::UNALIGNED || is_timeoutable();
   }

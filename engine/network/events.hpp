@@ -1,7 +1,7 @@
 // Control messages that travel in the same queues as the data.
 //
-// CheckpointBarrier, CancelCheckpointMarker, EndOfPartitionEvent of Flink 1.10 and 1.20, EndOfData of
-// 1.20 (spec barriers.md section 1). Events take no segment and need no credit.
+// CheckpointBarrier, CancelCheckpointMarker, EndOfPartitionEvent of Flink 1.10 and 1.20; EndOfData,
+// EventAnnouncement and EndOfChannelStateEvent of 1.20 (spec barriers.md section 1). Events take no segment and need no credit.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,21 @@ struct EndOfData {
   friend bool operator==(const EndOfData&, const EndOfData&) = default;
 };
 
-using RuntimeEvent =
-    std::variant<CheckpointBarrier, CancelCheckpointMarker, EndOfPartitionEvent, EndOfData>;
+// Flink 1.20: the receiver of a barrier that may time out says so ahead of the queue, where the
+// barrier itself keeps its place. Never on the wire.
+struct EventAnnouncement {
+  CheckpointBarrier barrier;
+  std::int32_t sequence_number = 0;  // the barrier's, in its channel
+
+  friend bool operator==(const EventAnnouncement&, const EventAnnouncement&) = default;
+};
+
+// Flink 1.20 EndOfChannelStateEvent: what the sender had in flight at its last checkpoint is through.
+struct EndOfChannelState {
+  friend bool operator==(const EndOfChannelState&, const EndOfChannelState&) = default;
+};
+
+using RuntimeEvent = std::variant<CheckpointBarrier, CancelCheckpointMarker, EndOfPartitionEvent,
+                                  EndOfData, EventAnnouncement, EndOfChannelState>;
 
 }  // namespace tailrace::engine

@@ -33,6 +33,10 @@ class InputGate {
   [[nodiscard]] virtual bool is_finished() const = 0;
   // Whether poll_next would give something now. A finished gate counts as available.
   [[nodiscard]] virtual bool is_available() const = 0;
+  // 1.20: the sender of that channel, which stopped behind an aligned barrier, may go on.
+  virtual void resume_consumption(ChannelIndex /*channel*/) {}
+  // 1.20: every record of that channel has been processed (Flink acknowledgeAllRecordsProcessed).
+  virtual void acknowledge_all_records_processed(ChannelIndex /*channel*/) {}
   // Runs whenever the gate turns from not available to available; set once, before the first poll.
   // Called from inside network events: it must only take a note (schedule the task), never poll.
   virtual void set_availability_listener(base::InplaceFunction<void()> listener) = 0;

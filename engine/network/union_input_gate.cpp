@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "sim/base/assert.hpp"
+
 namespace tailrace::engine {
 
 UnionInputGate::UnionInputGate(std::vector<InputGate*> gates) {
@@ -20,6 +22,23 @@ void UnionInputGate::gate_available(std::size_t gate) {
   gates_[gate].queued = true;
   ready_.push_back(gate);
   if (ready_.size() == 1 && listener_) listener_();
+}
+
+const UnionInputGate::Member& UnionInputGate::member_of(ChannelIndex channel) const {
+  TAILRACE_ASSERT(0 <= channel && channel < channel_count_);
+  std::size_t index = gates_.size() - 1;
+  while (gates_[index].first_channel > channel) --index;
+  return gates_[index];
+}
+
+void UnionInputGate::resume_consumption(ChannelIndex channel) {
+  const Member& member = member_of(channel);
+  member.gate->resume_consumption(channel - member.first_channel);
+}
+
+void UnionInputGate::acknowledge_all_records_processed(ChannelIndex channel) {
+  const Member& member = member_of(channel);
+  member.gate->acknowledge_all_records_processed(channel - member.first_channel);
 }
 
 std::optional<BufferOrEvent> UnionInputGate::poll_next() {

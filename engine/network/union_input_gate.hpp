@@ -25,8 +25,12 @@ class UnionInputGate final : public InputGate {
   void set_availability_listener(base::InplaceFunction<void()> listener) override {
     listener_ = std::move(listener);
   }
+  void resume_consumption(ChannelIndex channel) override;
+  void acknowledge_all_records_processed(ChannelIndex channel) override;
 
  private:
+  struct Member;
+  [[nodiscard]] const Member& member_of(ChannelIndex channel) const;
   void gate_available(std::size_t gate);
 
   struct Member {

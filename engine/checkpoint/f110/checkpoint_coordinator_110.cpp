@@ -336,7 +336,7 @@ void CheckpointCoordinator110::restore_latest_locked(RestoreRequest request, Res
 
 void CheckpointCoordinator110::restore_master_hooks(const CompletedCheckpoint& checkpoint,
                                                     bool allow_non_restored) {
-  if (master_hooks_.empty() && checkpoint.master_states.empty()) return;
+  if (master_hooks_.empty() || checkpoint.master_states.empty()) return;
   std::vector<const MasterState*> states(master_hooks_.size(), nullptr);
   for (const MasterState& state : checkpoint.master_states) {
     const auto hook = std::find_if(

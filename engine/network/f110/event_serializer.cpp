@@ -73,7 +73,9 @@ std::vector<std::byte> bytes_of(const EndOfPartitionEvent&) {
   return bytes;
 }
 
-std::vector<std::byte> bytes_of(const EndOfData&) {
+// The other events are of 1.20.
+template <typename Event>
+std::vector<std::byte> bytes_of(const Event&) {
   base::fail_assertion("event of 1.10", __FILE__, __LINE__);
 }
 

@@ -142,6 +142,7 @@ class NotingStorage final : public CheckpointStorage {
   void write_metadata(const CheckpointStorageLocation& location, std::vector<std::byte> bytes,
                       base::InplaceFunction<void(PutStatus)> done) override {
     const bool fails = failing.contains(ids_.at(location.directory));
+    written_by_id[ids_.at(location.directory)] = bytes;
     written = std::move(bytes);
     // In a box, because a function of this size does not fit into another one.
     auto boxed = std::make_unique<base::InplaceFunction<void(PutStatus)>>(std::move(done));
@@ -163,6 +164,7 @@ class NotingStorage final : public CheckpointStorage {
   std::set<CheckpointId> failing;  // whose metadata cannot be written
   Duration put_time{};
   std::vector<std::byte> written;
+  std::map<CheckpointId, std::vector<std::byte>> written_by_id;
 
  private:
   CheckpointStorageLocation locate(const char* prefix, CheckpointId id) {

@@ -1,0 +1,451 @@
+// Messages, completion, abortion, restore (spec coordinator.md 2.3, 4, 6).
+
+#include "engine/checkpoint/f120/checkpoint_coordinator_120.hpp"
+
+#include <algorithm>
+
+#include "engine/checkpoint/metadata/metadata_v2_serializer.hpp"
+#include "sim/base/assert.hpp"
+
+namespace tailrace::engine {
+
+namespace {
+
+// Flink 1.20 CheckpointCoordinator.NUM_GHOST_CHECKPOINT_IDS.
+constexpr std::size_t kRememberedExpiredIds = 16;
+// Flink 1.20 CheckpointCoordinatorConfiguration.MINIMAL_CHECKPOINT_TIME.
+constexpr Duration kMinimalTime120 = Duration::millis(10);
+constexpr Duration kMaximalMinPause120 = Duration::seconds(365LL * 24 * 60 * 60);
+
+Duration disabled_if_too_short(std::optional<Duration> interval) {
+  return interval.value_or(Duration{}) < kMinimalTime120 ? Duration::max() : *interval;
+}
+
+}  // namespace
+
+std::optional<std::string> CheckpointCoordinatorConfiguration120::problem() const {
+  if (interval.has_value() && *interval < kMinimalTime120) return "the interval is below 10 ms";
+  if (timeout < kMinimalTime120) return "the timeout is below 10 ms";
+  if (min_pause < Duration{}) return "the minimum pause is negative";
+  if (max_concurrent < 1) return "no checkpoint at all may be under way";
+  if (unaligned && max_concurrent > 1) {
+    return "unaligned checkpoints can only be taken one at a time";
+  }
+  return std::nullopt;
+}
+
+CheckpointCoordinator120::CheckpointCoordinator120(
+    CheckpointCoordinatorConfiguration120 configuration,
+    std::vector<OperatorCoordinatorCheckpointContext*> coordinators,
+    CheckpointCoordinatorServices120 services)
+    : configuration_(std::move(configuration)),
+      coordinators_(std::move(coordinators)),
+      services_(services),
+      checkpoint_properties_(CheckpointProperties::for_checkpoint(configuration_.retention)),
+      min_pause_(std::min(configuration_.min_pause, kMaximalMinPause120)),
+      base_interval_(disabled_if_too_short(configuration_.interval)),
+      interval_during_backlog_(configuration_.interval_during_backlog.has_value()
+                                   ? disabled_if_too_short(configuration_.interval_during_backlog)
+                                   : base_interval_),
+      timer_(*services_.clock, *services_.timers, services_.schedule_listener),
+      decider_(configuration_.max_concurrent, min_pause_,
+               [this](Duration delay) { reschedule_trigger(delay); }) {
+  TAILRACE_ASSERT_MSG(!configuration_.problem().has_value(), *configuration_.problem());
+  if (base_interval_ != Duration::max()) base_interval_ = std::max(base_interval_, min_pause_);
+  if (!configuration_.interval_during_backlog.has_value()) {
+    interval_during_backlog_ = base_interval_;
+  }
+}
+
+void CheckpointCoordinator120::drain_deferred() {
+  struct Hold {
+    explicit Hold(bool& held) : held_(held) { held_ = true; }
+    ~Hold() { held_ = false; }
+    bool& held_;
+  };
+  while (!lock_held_ && finalising_ == nullptr && !deferred_.empty()) {
+    Deferred body = std::move(deferred_.front());
+    deferred_.pop_front();
+    const Hold hold(lock_held_);
+    body();
+  }
+}
+
+bool CheckpointCoordinator120::add_master_hook(AsynchronousMasterHook& hook) {
+  TAILRACE_ASSERT(hook.identifier().find_first_not_of(" \t\n") != std::string::npos);
+  const bool known =
+      std::any_of(master_hooks_.begin(), master_hooks_.end(),
+                  [&hook](const auto* other) { return other->identifier() == hook.identifier(); });
+  if (!known) master_hooks_.push_back(&hook);
+  return !known;
+}
+
+// ---- Messages
+
+void CheckpointCoordinator120::receive_acknowledge_message(AcknowledgeCheckpoint message,
+                                                           AcknowledgeDone done) {
+  locked([this, message = std::move(message), done = std::move(done)]() mutable {
+    acknowledge_locked(message, std::move(done));
+  });
+}
+
+void CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message,
+                                                  AcknowledgeDone done) {
+  const auto answer = [&done](bool known) {
+    if (done) done({known, false});
+  };
+  if (shutdown_ || message.job != configuration_.job) return answer(false);
+
+  const auto found = pending_.find(message.checkpoint_id);
+  if (found == pending_.end()) {
+    discard_subtask_state(message);
+    return answer(std::find(recent_expired_.begin(), recent_expired_.end(),
+                            message.checkpoint_id) != recent_expired_.end());
+  }
+  const Pending pending = found->second;
+  TAILRACE_ASSERT(!pending->is_disposed());  // C4
+  switch (pending->acknowledge_task(message.attempt, message.state)) {
+    case PendingCheckpoint120::AcknowledgeResult::SUCCESS: {
+      const PendingCheckpoint120::Task& task = *pending->find_task(message.attempt);
+      services_.observer->on_checkpoint_acknowledged(
+          configuration_.job, pending->id(),
+          {task.vertex->vertex_index(), task.vertex->subtask(), task.attempt_number},
+          pending->acknowledged(), message.metrics,
+          message.state == nullptr ? 0 : message.state->state_size_bytes());
+      if (!pending->is_fully_acknowledged()) break;
+      begin_finalisation(pending, [done = std::move(done)](
+                                      std::optional<CheckpointFailureReason> failure) mutable {
+        if (done) done({true, failure.has_value()});
+      });
+      return;
+    }
+    case PendingCheckpoint120::AcknowledgeResult::DUPLICATE:
+      break;  // its state is neither recorded nor discarded
+    case PendingCheckpoint120::AcknowledgeResult::UNKNOWN:
+    case PendingCheckpoint120::AcknowledgeResult::DISCARDED:
+      discard_subtask_state(message);
+      break;
+  }
+  answer(true);
+}
+
+void CheckpointCoordinator120::discard_subtask_state(const AcknowledgeCheckpoint& message) {
+  if (message.state == nullptr) return;
+  std::vector<std::string> paths;
+  message.state->append_private_files(paths);
+  for (const std::string& path : paths) services_.storage->discard_file(path);
+}
+
+void CheckpointCoordinator120::receive_decline_message(DeclineCheckpoint message) {
+  locked([this, message] {
+    if (shutdown_) return;
+    TAILRACE_ASSERT(message.job == configuration_.job);
+    const auto found = pending_.find(message.checkpoint_id);
+    if (found == pending_.end()) return;
+    const Pending pending = found->second;
+    TAILRACE_ASSERT(!pending->is_disposed());  // C4
+    const PendingCheckpoint120::Task* task = pending->find_task(message.attempt);
+    services_.observer->on_checkpoint_declined(
+        configuration_.job, pending->id(),
+        task == nullptr ? SubtaskRef{-1, -1, 0}
+                        : SubtaskRef{task->vertex->vertex_index(), task->vertex->subtask(),
+                                     task->attempt_number},
+        message.reason);
+    abort_pending_checkpoint(pending, message.reason, message.attempt);
+  });
+}
+
+void CheckpointCoordinator120::report_checkpoint_metrics(const ReportCheckpointMetrics&) {}
+
+void CheckpointCoordinator120::fail_unacknowledged_pending_checkpoints_for(
+    ExecutionAttemptId attempt) {
+  locked([this, attempt] {
+    abort_pending_checkpoints_if(
+        [attempt](const PendingCheckpoint120& pending) {
+          return !pending.is_acknowledged_by(attempt);
+        },
+        CheckpointFailureReason::TASK_FAILURE);
+  });
+}
+
+void CheckpointCoordinator120::abort_pending_checkpoints(CheckpointFailureReason reason) {
+  locked([this, reason] {
+    abort_pending_checkpoints_if([](const PendingCheckpoint120&) { return true; }, reason);
+  });
+}
+
+// ---- Abortion
+
+void CheckpointCoordinator120::abort_pending_checkpoint(const Pending& pending,
+                                                        CheckpointFailureReason reason,
+                                                        std::optional<ExecutionAttemptId> attempt) {
+  if (pending->is_disposed()) return;
+  const Pending held = pending;
+  held->note_failure(reason);
+  held->fail(reason);
+  fail_trigger_phase_of(*held, reason);
+  TAILRACE_ASSERT(held->can_be_subsumed() ||
+                  reason != CheckpointFailureReason::CHECKPOINT_SUBSUMED);
+  release_states(held);
+  held->dispose();
+  timer_.cancel(held->canceller());
+  services_.observer->on_checkpoint_failed(configuration_.job, held->id(), reason);
+  services_.failure_manager->handle_checkpoint_exception(held->properties(), reason, held->id(),
+                                                         attempt);
+  send_aborted_messages(*held);
+  pending_.erase(held->id());
+  if (reason == CheckpointFailureReason::CHECKPOINT_EXPIRED) {
+    if (recent_expired_.size() >= kRememberedExpiredIds) recent_expired_.pop_front();
+    recent_expired_.push_back(held->id());
+  }
+  schedule_trigger_request();
+}
+
+void CheckpointCoordinator120::release_states(const Pending& pending) {
+  services_.cleaner->clean(
+      [this, pending](base::InplaceFunction<void(), 128> done) {
+        std::vector<std::string> paths;
+        pending->append_private_files(paths);
+        for (const std::string& path : paths) services_.storage->discard_file(path);
+        if (pending->location().has_value()) {
+          services_.storage->dispose_on_failure(pending->id(), *pending->location());
+        }
+        done();
+      },
+      [this] { schedule_trigger_request(); });
+}
+
+void CheckpointCoordinator120::send_aborted_messages(const PendingCheckpoint120& pending) {
+  const CompletedCheckpointPtr latest = services_.store->latest_checkpoint();
+  for (ExecutionVertexAccess* task : pending.plan().tasks_to_commit_to) {
+    if (task->current_attempt().has_value()) {
+      task->notify_checkpoint_aborted(pending.meta(), latest == nullptr ? 0 : latest->id);
+    }
+  }
+  for (OperatorCoordinatorCheckpointContext* context : coordinators_) {
+    context->notify_checkpoint_aborted(pending.id());
+  }
+}
+
+// ---- Completion (4.3)
+
+void CheckpointCoordinator120::begin_finalisation(const Pending& pending, Finalised then) {
+  finalising_ = pending;
+  finalised_ = std::move(then);
+  if (const auto reason = pending->collect_states()) return fail_finalisation(*reason);
+  std::vector<std::byte> bytes = MetadataV2Serializer::serialize(
+      pending->id(), pending->master_states(), pending->operator_states());
+  std::int64_t subtask_states = 0;
+  for (const auto& [id, state] : pending->operator_states()) {
+    subtask_states += static_cast<std::int64_t>(state.subtasks.size());
+  }
+  const Work work{.kind = WorkKind::kCheckpointFinalise,
+                  .op = -1,
+                  .count = subtask_states,
+                  .bytes = static_cast<std::int64_t>(bytes.size())};
+  services_.compute->run(
+      {}, services_.compute->price(work),
+      lifeline_.bind([this, bytes = std::move(bytes)]() mutable {
+        services_.storage->write_metadata(
+            *finalising_->location(), std::move(bytes),
+            lifeline_.bind([this](PutStatus status) { on_metadata_written(status); }));
+      }));
+}
+
+void CheckpointCoordinator120::on_metadata_written(PutStatus status) {
+  if (status == PutStatus::kFailed) {
+    return fail_finalisation(CheckpointFailureReason::FINALIZE_CHECKPOINT_FAILURE);
+  }
+  // Still under the lock, so that what the callbacks ask for waits its turn.
+  lock_held_ = true;
+  const CompletedCheckpointPtr completed =
+      finalising_->to_completed(configuration_.job, services_.clock->now().millis_truncated());
+  finalising_->dispose();
+  timer_.cancel(finalising_->canceller());
+  schedule_trigger_request();  // the disposal
+  if (finalising_->properties().is_savepoint()) {
+    complete(completed, kNoCheckpoint);
+    return;
+  }
+  storing_ = completed;
+  services_.store->add(
+      completed, [this] { return [this] { schedule_trigger_request(); }; },
+      lifeline_.bind([this](CompletedCheckpointStore120::Outcome outcome) { on_stored(outcome); }));
+}
+
+void CheckpointCoordinator120::on_stored(CompletedCheckpointStore120::Outcome outcome) {
+  lock_held_ = true;
+  const CompletedCheckpointPtr completed = std::exchange(storing_, nullptr);
+  if (outcome.added == CompletedCheckpointStore120::Added::STORED) {
+    force_full_snapshot_ = false;
+    const bool discarded =
+        outcome.last_subsumed != nullptr && outcome.last_subsumed->properties.discard_on_subsumed;
+    complete(completed, discarded ? outcome.last_subsumed->id : kNoCheckpoint);
+    return;
+  }
+  constexpr auto kReason = CheckpointFailureReason::FINALIZE_CHECKPOINT_FAILURE;
+  finalising_->fail(kReason);
+  if (outcome.added == CompletedCheckpointStore120::Added::FAILED) {
+    services_.cleaner->clean_checkpoint(completed, true, {});
+  }
+  services_.observer->on_checkpoint_failed(configuration_.job, finalising_->id(), kReason);
+  services_.failure_manager->handle_checkpoint_exception(finalising_->properties(), kReason,
+                                                         finalising_->id(), std::nullopt);
+  send_aborted_messages(*finalising_);
+  end_finalisation(kReason);
+}
+
+void CheckpointCoordinator120::complete(CompletedCheckpointPtr completed,
+                                        CheckpointId last_subsumed) {
+  const Pending pending = finalising_;
+  services_.observer->on_checkpoint_completed(configuration_.job, pending->meta(),
+                                              options_for(pending->properties(), nullptr),
+                                              completed->state_size_bytes());
+  services_.failure_manager->handle_checkpoint_success(pending->id());
+  pending->succeed(completed);
+  pending_.erase(pending->id());
+  schedule_trigger_request();
+  last_completion_ = services_.clock->now();
+  const CheckpointProperties& properties = pending->properties();
+  if (!properties.is_savepoint() || properties.is_synchronous()) {
+    abort_pending_checkpoints_if(
+        [id = pending->id()](const PendingCheckpoint120& other) {
+          return other.id() < id && other.can_be_subsumed();
+        },
+        CheckpointFailureReason::CHECKPOINT_SUBSUMED);
+    for (ExecutionVertexAccess* task : pending->plan().tasks_to_commit_to) {
+      if (task->current_attempt().has_value()) {
+        task->notify_checkpoint_complete(pending->meta(), last_subsumed);
+      }
+    }
+    for (OperatorCoordinatorCheckpointContext* context : coordinators_) {
+      context->notify_checkpoint_complete(pending->id());
+    }
+  }
+  end_finalisation(std::nullopt);
+}
+
+void CheckpointCoordinator120::fail_finalisation(CheckpointFailureReason reason) {
+  lock_held_ = true;
+  // Flink's raw error, which has no reason; see checkpoint_coordinator.hpp.
+  finalising_->fail(CheckpointFailureReason::FINALIZE_CHECKPOINT_FAILURE);
+  abort_pending_checkpoint(finalising_, reason, std::nullopt);
+  end_finalisation(reason);
+}
+
+void CheckpointCoordinator120::end_finalisation(std::optional<CheckpointFailureReason> failure) {
+  if (failure.has_value()) {
+    pending_.erase(finalising_->id());
+    schedule_trigger_request();
+  }
+  Finalised then = std::exchange(finalised_, {});
+  finalising_.reset();
+  if (then) then(failure);
+  lock_held_ = false;
+  drain_deferred();
+}
+
+// ---- Restore (6)
+
+void CheckpointCoordinator120::restore_latest_checkpointed_state(RestoreRequest request,
+                                                                 RestoreDone done) {
+  locked(
+      [this, request, done = std::move(done)]() mutable { restore_latest_locked(request, done); });
+}
+
+void CheckpointCoordinator120::restore_savepoint(CompletedCheckpointPtr savepoint, ClaimMode mode,
+                                                 bool allow_non_restored, RestoreDone done) {
+  locked([this, savepoint = std::move(savepoint), mode, allow_non_restored,
+          done = std::move(done)]() mutable {
+    TAILRACE_ASSERT(!shutdown_);
+    auto restored = std::make_shared<CompletedCheckpoint>(*savepoint);
+    switch (mode) {
+      case ClaimMode::CLAIM:
+        restored->properties = checkpoint_properties_;
+        break;
+      case ClaimMode::NO_CLAIM:
+        restored->properties = CheckpointProperties::for_unclaimed_snapshot();
+        break;
+      case ClaimMode::LEGACY:
+        restored->properties =
+            CheckpointProperties::for_savepoint(false, SavepointFormatType::CANONICAL);
+        break;
+    }
+    const CheckpointId next = savepoint->id + 1;
+    services_.registry->note_restored(savepoint->id, mode == ClaimMode::CLAIM, false,
+                                      SharingFilesStrategy::FORWARD_BACKWARD);
+    bool stored = false;
+    services_.store->add(
+        std::move(restored), [this] { return [this] { schedule_trigger_request(); }; },
+        [&stored](CompletedCheckpointStore120::Outcome outcome) {
+          stored = outcome.added == CompletedCheckpointStore120::Added::STORED;
+        });
+    TAILRACE_ASSERT(stored);
+    services_.id_counter->set_count(next);
+    last_id_ = next - 1;
+    restore_latest_locked({.scope = RestoreScope::INITIAL,
+                           .error_if_none = true,
+                           .allow_non_restored = allow_non_restored},
+                          done);
+  });
+}
+
+void CheckpointCoordinator120::restore_latest_locked(RestoreRequest request, RestoreDone& done) {
+  TAILRACE_ASSERT_MSG(!shutdown_, std::string("the checkpoint coordinator is shut down"));
+  CompletedCheckpointPtr latest = services_.store->latest_checkpoint();
+  if (latest == nullptr) {
+    TAILRACE_ASSERT_MSG(!request.error_if_none, std::string("no completed checkpoint to restore"));
+    for (AsynchronousMasterHook* hook : master_hooks_) hook->reset();
+    if (request.scope == RestoreScope::ALL) {
+      for (OperatorCoordinatorCheckpointContext* context : coordinators_) {
+        context->reset_to_checkpoint(kNoCheckpoint, nullptr);
+      }
+    }
+    if (done) done(nullptr);
+    return;
+  }
+  force_full_snapshot_ = latest->properties.unclaimed;
+  restore_master_hooks(*latest, request.allow_non_restored);
+  if (done) done(latest);
+  if (request.scope == RestoreScope::SUBTASKS) return;
+  for (OperatorCoordinatorCheckpointContext* context : coordinators_) {
+    const auto state = latest->operator_states.find(context->operator_id());
+    const bool has_state =
+        state != latest->operator_states.end() && state->second.coordinator_state.has_value();
+    context->reset_to_checkpoint(latest->id,
+                                 has_state ? &*state->second.coordinator_state : nullptr);
+  }
+}
+
+void CheckpointCoordinator120::restore_master_hooks(const CompletedCheckpoint& checkpoint,
+                                                    bool allow_non_restored) {
+  if (master_hooks_.empty() && checkpoint.master_states.empty()) return;
+  std::vector<const MasterState*> states(master_hooks_.size(), nullptr);
+  for (const MasterState& state : checkpoint.master_states) {
+    const auto hook = std::find_if(
+        master_hooks_.begin(), master_hooks_.end(),
+        [&state](const auto* candidate) { return candidate->identifier() == state.name; });
+    TAILRACE_ASSERT_MSG(hook != master_hooks_.end() || allow_non_restored,
+                        "no hook for the master state " + state.name);
+    if (hook == master_hooks_.end()) continue;
+    states[static_cast<std::size_t>(hook - master_hooks_.begin())] = &state;
+  }
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    master_hooks_[i]->restore_checkpoint(checkpoint.id, states[i]);
+  }
+}
+
+void CheckpointCoordinator120::shutdown(JobStatus) {
+  locked([this] {
+    if (shutdown_) return;
+    shutdown_ = true;
+    periodic_scheduling_ = false;  // the periodic timer ticks on, as Flink's does
+    for (AsynchronousMasterHook* hook : master_hooks_) hook->close();
+    master_hooks_.clear();
+    decider_.abort_all(CheckpointFailureReason::CHECKPOINT_COORDINATOR_SHUTDOWN);
+    abort_pending_checkpoints_if([](const PendingCheckpoint120&) { return true; },
+                                 CheckpointFailureReason::CHECKPOINT_COORDINATOR_SHUTDOWN);
+  });
+}
+
+}  // namespace tailrace::engine

@@ -1,0 +1,260 @@
+// The checkpoint coordinator of Flink 1.20.
+//
+// Flink 1.20 CheckpointCoordinator (spec coordinator.md 2 to 4 and 6, the parts marked [1.20]). A
+// state machine: each of Flink's sections under its lock is one event here; the chain of a trigger
+// phase (3.5) hops over the timer as Flink's does, so that whatever comes between two hops falls
+// between the same two steps. Finalisation takes time (`begin_finalisation`), under the lock; see
+// checkpoint_coordinator.hpp.
+//
+// Invariants
+//   C1  A checkpoint that is not forced starts only while fewer than `max_concurrent` are pending.
+//   C2  Ids grow strictly, except across `restore_savepoint`.
+//   C3  At most one trigger phase at a time.
+//   C4  Outside of a call no pending checkpoint in the map is disposed.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/checkpoint/checkpoint_coordinator.hpp"
+#include "engine/checkpoint/checkpoint_id_counter.hpp"
+#include "engine/checkpoint/f120/asynchronous_master_hook.hpp"
+#include "engine/checkpoint/f120/checkpoint_failure_manager_120.hpp"
+#include "engine/checkpoint/f120/checkpoint_request_decider.hpp"
+#include "engine/checkpoint/f120/checkpoints_cleaner.hpp"
+#include "engine/checkpoint/f120/completed_checkpoint_store_120.hpp"
+#include "engine/checkpoint/f120/default_checkpoint_plan_calculator.hpp"
+#include "engine/checkpoint/f120/operator_coordinator_checkpoint_context.hpp"
+#include "engine/checkpoint/f120/pending_checkpoint_120.hpp"
+#include "engine/checkpoint/scheduled_executor.hpp"
+#include "engine/observer.hpp"
+#include "engine/ports.hpp"
+#include "engine/state/f120/shared_state_registry_120.hpp"
+#include "sim/base/lifeline.hpp"
+
+namespace tailrace::engine {
+
+// Flink 1.20 CheckpointCoordinatorConfiguration; keys under `execution.checkpointing.`.
+struct CheckpointCoordinatorConfiguration120 {
+  JobId job;
+  std::optional<Duration> interval;  // none: no periodic checkpoints
+  std::optional<Duration>
+      interval_during_backlog;  // none: as interval; below 10 ms: none meanwhile
+  Duration timeout = Duration::seconds(600);
+  Duration min_pause{};
+  std::int32_t max_concurrent = 1;
+  CheckpointRetentionPolicy retention = CheckpointRetentionPolicy::NEVER_RETAIN_AFTER_TERMINATION;
+  bool exactly_once = true;
+  bool unaligned = false;
+  Duration aligned_timeout{};  // 0: unaligned from the start
+  // Name of the random stream of the first delay (M-4), drawn in whole milliseconds.
+  std::string random_stream = "checkpoint.initial-delay";
+
+  // What Flink would not accept; none: it is fine. A job's interval below 10 ms is no error
+  // there, but means none; whoever makes a configuration of it sees to that.
+  [[nodiscard]] std::optional<std::string> problem() const;
+};
+
+// All outlive the coordinator.
+struct CheckpointCoordinatorServices120 {
+  const Clock* clock = nullptr;
+  Timers* timers = nullptr;
+  Compute* compute = nullptr;
+  RandomDraws* random = nullptr;
+  Observer* observer = nullptr;
+  CheckpointStorage* storage = nullptr;
+  CompletedCheckpointStore120* store = nullptr;
+  CheckpointsCleaner* cleaner = nullptr;
+  SharedStateRegistry120* registry = nullptr;
+  CheckpointIDCounter* id_counter = nullptr;
+  CheckpointFailureManager120* failure_manager = nullptr;
+  const DefaultCheckpointPlanCalculator* plans = nullptr;
+  ScheduleListener* schedule_listener = nullptr;  // may be null
+};
+
+class CheckpointCoordinator120 final : public CheckpointCoordinator {
+ public:
+  // Requires: no problem() with the configuration.
+  // `coordinators`: in the order of their operators; they outlive this.
+  CheckpointCoordinator120(CheckpointCoordinatorConfiguration120 configuration,
+                           std::vector<OperatorCoordinatorCheckpointContext*> coordinators,
+                           CheckpointCoordinatorServices120 services);
+
+  // Requires besides: periodic checkpointing is configured.
+  void start_checkpoint_scheduler() override;
+  void stop_checkpoint_scheduler() override;
+  [[nodiscard]] bool is_periodic_checkpointing_configured() const override {
+    return base_interval_ != Duration::max();
+  }
+  void on_job_status_change(JobStatus status) override;
+  void trigger_checkpoint(bool periodic, CheckpointDone done) override;
+  void trigger_checkpoint_of_type(RequestedCheckpointType type, CheckpointDone done) override;
+  void trigger_savepoint(std::string target_directory, SavepointFormatType format,
+                         CheckpointDone done) override;
+  void trigger_synchronous_savepoint(std::string target_directory, bool drain,
+                                     SavepointFormatType format, CheckpointDone done) override;
+  void receive_acknowledge_message(AcknowledgeCheckpoint message,
+                                   AcknowledgeDone done = {}) override;
+  void receive_decline_message(DeclineCheckpoint message) override;
+  void report_checkpoint_metrics(const ReportCheckpointMetrics& message) override;
+  void fail_unacknowledged_pending_checkpoints_for(ExecutionAttemptId attempt) override;
+  void abort_pending_checkpoints(CheckpointFailureReason reason) override;
+  void restore_latest_checkpointed_state(RestoreRequest request, RestoreDone done) override;
+  void restore_savepoint(CompletedCheckpointPtr savepoint, ClaimMode mode, bool allow_non_restored,
+                         RestoreDone done) override;
+  void shutdown(JobStatus status) override;
+
+  // Requires: an identifier that is not blank. False: there is one of that name already.
+  // The hook outlives the coordinator.
+  bool add_master_hook(AsynchronousMasterHook& hook);
+  // A source works off a backlog, or has caught up.
+  void set_is_processing_backlog(OperatorId op, bool is_processing_backlog);
+
+  // Smaller ids first.
+  [[nodiscard]] const std::map<CheckpointId, std::shared_ptr<PendingCheckpoint120>>&
+  pending_checkpoints() const {
+    return pending_;
+  }
+  [[nodiscard]] bool is_triggering() const { return triggering_; }
+  [[nodiscard]] bool is_periodic_scheduling() const { return periodic_scheduling_; }
+  [[nodiscard]] bool has_current_periodic_trigger() const { return current_periodic_trigger_ != 0; }
+  [[nodiscard]] std::size_t queued_requests() const { return decider_.queued(); }
+  [[nodiscard]] bool is_finalising() const { return finalising_ != nullptr; }
+  // Ids that only choose the answer to late messages, oldest first.
+  [[nodiscard]] const std::deque<CheckpointId>& recent_expired_checkpoints() const {
+    return recent_expired_;
+  }
+  [[nodiscard]] const ScheduledExecutor& timer() const { return timer_; }
+
+ private:
+  using Deferred = base::InplaceFunction<void(), 256>;
+  using Pending = std::shared_ptr<PendingCheckpoint120>;
+  // A trigger phase: the request, and the pending checkpoint once there is one. It may outlive both
+  // the checkpoint and the phase when an answer comes late.
+  struct TriggerPhase;
+  using Phase = std::shared_ptr<TriggerPhase>;
+  // The end of a finalisation: none, or why it failed.
+  using Finalised = base::InplaceFunction<void(std::optional<CheckpointFailureReason>), 128>;
+
+  // Runs `body` as soon as nobody holds the lock, after all that waits for it already.
+  template <typename Body>
+  void locked(Body body);
+  void drain_deferred();
+  // On the timer thread, under the lock.
+  template <typename Body>
+  void on_timer(Body body);
+
+  // Triggering, checkpoint_coordinator_120_trigger.cpp.
+  void submit(CheckpointProperties properties, std::string target_directory, bool periodic,
+              CheckpointDone done);
+  void submit_on_timer(CheckpointProperties properties, std::string target_directory, bool periodic,
+                       CheckpointDone done);
+  [[nodiscard]] CheckpointRequestDecider::Situation situation() const;
+  [[nodiscard]] std::optional<CheckpointFailureReason> pre_check(bool periodic) const;
+  void start_triggering(CheckpointTriggerRequestPtr request);
+  void create_pending_checkpoint(const Phase& phase, CheckpointId id, CheckpointPlan plan);
+  void initialize_location(const Phase& phase);
+  void snapshot_coordinators(const Phase& phase);
+  void acknowledge_coordinators(const Phase& phase);
+  void snapshot_master_state(const Phase& phase);
+  void on_hook_answer(const Phase& phase, const std::string& hook,
+                      AsynchronousMasterHook::Answer answer);
+  // Ends the chain of the phase, unless it has ended: once more over the timer.
+  void complete_trigger_promise(const Phase& phase, std::optional<CheckpointFailureReason> failure);
+  void fail_trigger_phase_of(const PendingCheckpoint120& pending, CheckpointFailureReason reason);
+  void trigger_checkpoint_request(const Phase& phase);
+  void trigger_tasks(const Phase& phase);
+  void on_trigger_success();
+  void on_trigger_failure(TriggerPhase& phase, CheckpointFailureReason reason);
+  [[nodiscard]] CheckpointOptions options_for(const CheckpointProperties& properties,
+                                              const CheckpointStorageLocation* location) const;
+  void execute_queued_request();
+  void schedule_trigger_request();
+  void schedule_trigger_with_delay(Duration delay);
+  void reschedule_trigger(Duration delay);
+  void cancel_periodic_trigger();
+  void run_periodic_trigger();
+  [[nodiscard]] Duration current_interval() const;
+
+  // Ending, checkpoint_coordinator_120.cpp.
+  void stop_scheduler_locked();
+  void acknowledge_locked(AcknowledgeCheckpoint& message, AcknowledgeDone done);
+  void discard_subtask_state(const AcknowledgeCheckpoint& message);
+  void abort_pending_checkpoint(const Pending& pending, CheckpointFailureReason reason,
+                                std::optional<ExecutionAttemptId> attempt);
+  template <typename Predicate>
+  void abort_pending_checkpoints_if(Predicate predicate, CheckpointFailureReason reason);
+  void send_aborted_messages(const PendingCheckpoint120& pending);
+  void release_states(const Pending& pending);
+  void begin_finalisation(const Pending& pending, Finalised then);
+  void on_metadata_written(PutStatus status);
+  void on_stored(CompletedCheckpointStore120::Outcome outcome);
+  void complete(CompletedCheckpointPtr completed, CheckpointId last_subsumed);
+  void fail_finalisation(CheckpointFailureReason reason);
+  // Step 6 of 4.3, then whoever waits, then whatever was deferred.
+  void end_finalisation(std::optional<CheckpointFailureReason> failure);
+  void restore_latest_locked(RestoreRequest request, RestoreDone& done);
+  void restore_master_hooks(const CompletedCheckpoint& checkpoint, bool allow_non_restored);
+
+  CheckpointCoordinatorConfiguration120 configuration_;
+  std::vector<OperatorCoordinatorCheckpointContext*> coordinators_;
+  CheckpointCoordinatorServices120 services_;
+  CheckpointProperties checkpoint_properties_;
+  Duration min_pause_;
+  Duration base_interval_;            // Duration::max(): no periodic checkpoints
+  Duration interval_during_backlog_;  // the same
+  ScheduledExecutor timer_;
+  CheckpointRequestDecider decider_;
+
+  std::map<CheckpointId, Pending> pending_;
+  std::deque<CheckpointId> recent_expired_;
+  std::vector<AsynchronousMasterHook*> master_hooks_;  // in the order of their addition (M-3)
+  std::set<OperatorId> backlog_operators_;
+  CheckpointId last_id_ = 0;
+  bool triggering_ = false;
+  bool periodic_scheduling_ = false;
+  bool shutdown_ = false;
+  bool force_full_snapshot_ = false;
+  Phase phase_;  // the one under way
+  ScheduledExecutor::TaskId current_periodic_trigger_ = 0;
+  std::uint64_t periodic_trigger_generation_ = 0;  // a tick of an older one does nothing
+  Time next_trigger_ = Time::max();
+  std::optional<Time> last_completion_;  // none: "minus infinity" (M-5)
+
+  bool lock_held_ = false;
+  Pending finalising_;
+  CompletedCheckpointPtr storing_;
+  Finalised finalised_;
+  std::deque<Deferred> deferred_;
+  base::Lifeline lifeline_;
+};
+
+template <typename Body>
+void CheckpointCoordinator120::locked(Body body) {
+  deferred_.emplace_back(std::move(body));
+  drain_deferred();
+}
+
+template <typename Body>
+void CheckpointCoordinator120::on_timer(Body body) {
+  timer_.execute([this, body = std::move(body)]() mutable { locked(std::move(body)); });
+}
+
+template <typename Predicate>
+void CheckpointCoordinator120::abort_pending_checkpoints_if(Predicate predicate,
+                                                            CheckpointFailureReason reason) {
+  std::vector<Pending> to_fail;
+  for (const auto& [id, pending] : pending_) {
+    if (predicate(*pending)) to_fail.push_back(pending);
+  }
+  for (const Pending& pending : to_fail) abort_pending_checkpoint(pending, reason, std::nullopt);
+}
+
+}  // namespace tailrace::engine

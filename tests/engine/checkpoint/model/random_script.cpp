@@ -1,0 +1,175 @@
+#include "tests/engine/checkpoint/model/random_script.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace tailrace::engine::test {
+namespace {
+
+using Json = nlohmann::json;
+
+template <std::size_t N>
+const char* pick(const std::array<const char*, N>& names, int choice) {
+  return names.at(static_cast<std::size_t>(choice) % N);
+}
+
+constexpr std::array<const char*, 4> kRequests = {"checkpoint", "savepoint", "stopWithSavepoint",
+                                                  "terminateWithSavepoint"};
+constexpr std::array<const char*, 5> kDeclines110 = {"CHECKPOINT_DECLINED", "none", "other",
+                                                     "CHECKPOINT_DECLINED_TASK_NOT_READY",
+                                                     "CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER"};
+constexpr std::array<const char*, 6> kDeclines120 = {"CHECKPOINT_DECLINED",
+                                                     "CHECKPOINT_ASYNC_EXCEPTION",
+                                                     "IO_EXCEPTION",
+                                                     "CHECKPOINT_DECLINED_TASK_NOT_READY",
+                                                     "CHECKPOINT_DECLINED_TASK_CLOSING",
+                                                     "CHECKPOINT_DECLINED_INPUT_END_OF_STREAM"};
+constexpr std::array<const char*, 3> kAborts = {
+    "JOB_FAILOVER_REGION", "CHECKPOINT_COORDINATOR_SUSPEND", "CHECKPOINT_EXPIRED"};
+constexpr std::array<const char*, 4> kStates110 = {"RUNNING", "newAttempt", "none", "FINISHED"};
+constexpr std::array<const char*, 4> kStates120 = {"RUNNING", "newAttempt", "FINISHED",
+                                                   "INITIALIZING"};
+constexpr std::array<const char*, 4> kStatuses = {"FINISHED", "CANCELED", "FAILED", "SUSPENDED"};
+constexpr std::array<const char*, 3> kPolicies = {"NEVER_RETAIN_AFTER_TERMINATION",
+                                                  "RETAIN_ON_FAILURE", "RETAIN_ON_CANCELLATION"};
+
+// Mostly a checkpoint that is pending, else one that is over or has not begun.
+std::int64_t checkpoint_of(int choice, const Json& state) {
+  const Json pending = state.value("pending", Json::array());
+  if (!pending.empty() && choice % 8 != 7) {
+    return pending.at(static_cast<std::size_t>(choice) % pending.size()).at("cp");
+  }
+  return 1 + choice / 8 % state.value("nextId", std::int64_t{1});
+}
+
+// Mostly a task of the job, seldom one that nobody knows.
+std::int64_t task_of(int choice, const Json& config) {
+  const std::int64_t tasks =
+      config.at("sources").get<std::int64_t>() + config.at("others").get<std::int64_t>();
+  return choice % 23 == 22 ? -1 : choice % tasks;
+}
+
+std::int64_t time_of(int choice, const Json& config) {
+  const std::int64_t interval =
+      config.at("interval").is_null() ? 50 : config.at("interval").get<std::int64_t>();
+  switch (choice % 5) {
+    case 0:
+      return choice % 13;
+    case 1:
+      return interval;
+    case 2:
+      return config.at("minPause").get<std::int64_t>();
+    case 3:
+      return std::min<std::int64_t>(config.at("timeout").get<std::int64_t>(), 300) / 2;
+    default:
+      return choice % 250;
+  }
+}
+
+}  // namespace
+
+rc::Gen<RawScript> raw_scripts() {
+  const auto below_1000 = rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, 1000));
+  return rc::gen::build<RawScript>(
+      rc::gen::set(&RawScript::config,
+                   rc::gen::container<std::vector<int>>(kConfigChoices, below_1000)),
+      rc::gen::set(&RawScript::actions, rc::gen::container<std::vector<RawAction>>(
+                                            rc::gen::tuple(below_1000, below_1000, below_1000))));
+}
+
+Json config_of(const RawScript& script, ScriptDialect dialect) {
+  const auto choice = [&script](std::size_t i) { return script.config.at(i); };
+  const bool of_110 = dialect == ScriptDialect::k110;
+  Json config;
+  config["sources"] = 1 + choice(0) % 3;
+  config["others"] = choice(1) % 3;
+  config["interval"] = choice(2) % 5 == 4 ? Json() : Json(10 + choice(2) % 120);
+  config["timeout"] = choice(3) % 3 == 0 ? 600'000 : 10 + choice(3) % 200;
+  config["minPause"] = choice(4) % 2 == 0 ? 0 : choice(4) % 150;
+  config["maxConcurrent"] = 1 + choice(5) % 3;
+  config["tolerable"] = choice(6) % 4 == 0 ? 2147483647 : choice(6) % 3;
+  config["retained"] = 1 + choice(7) % 3;
+  config["start"] = 1'000'000;
+  if (choice(8) % 3 != 0) config["retention"] = pick(kPolicies, choice(8));
+  if (choice(9) % 6 == 5) {
+    config["idFails"] = {{std::to_string(1 + choice(9) % 4), choice(9) % 4 < 2 ? "io" : "runtime"}};
+  }
+  if (choice(10) % 6 == 5) {
+    config["storeFails"] = {
+        {std::to_string(1 + choice(10) % 4), choice(10) % 4 < 2 ? "error" : "uncertain"}};
+  }
+  if (choice(11) % 6 == 5) config["metadataFails"] = {1 + choice(11) % 5};
+  if (choice(12) % 4 == 3) {
+    config["hooks"] = {{"h1", choice(12) % 40 < 24   ? "ok"
+                              : choice(12) % 40 < 32 ? "null"
+                                                     : "fails"}};
+    if (choice(12) % 3 == 0) config["hooks"]["h2"] = "ok";
+  }
+  if (of_110) {
+    config["preferCheckpoint"] = choice(13) % 2 == 1;
+    return config;
+  }
+  config["exactlyOnce"] = choice(13) % 5 != 4;
+  const bool unaligned = choice(14) % 3 == 2;
+  config["unaligned"] = unaligned;
+  if (unaligned) config["maxConcurrent"] = 1;
+  config["alignmentTimeout"] = unaligned && choice(14) % 2 == 1 ? 30 : 0;
+  config["afterFinish"] = choice(15) % 4 != 3;
+  return config;
+}
+
+Json operation_of(const RawAction& action, const Json& config, const Json& state, int number,
+                  ScriptDialect dialect) {
+  const auto [kind, a, b] = action;
+  const bool of_110 = dialect == ScriptDialect::k110;
+  if (kind < 250) return {{"op", "advance"}, {"ms", time_of(a, config)}};
+  if (kind < 370) {
+    const char* what = b % 11 == 10 ? "periodic" : pick(kRequests, a % 10 < 6 ? 0 : a);
+    return {{"op", "request"}, {"request", number}, {"kind", what}};
+  }
+  if (kind < 720) {
+    Json step{{"op", "ack"}, {"cp", checkpoint_of(a, state)}, {"task", task_of(b, config)}};
+    if (kind % 3 == 0) step["state"] = "s" + std::to_string(number);
+    if (kind % 41 == 0) step["otherJob"] = true;
+    return step;
+  }
+  if (kind < 790) {
+    Json step{{"op", "decline"},
+              {"cp", checkpoint_of(a, state)},
+              {"task", task_of(b, config)},
+              {"reason", of_110 ? pick(kDeclines110, kind) : pick(kDeclines120, kind)}};
+    if (a % 29 == 28) step["otherJob"] = true;
+    return step;
+  }
+  if (kind < 850) return {{"op", "start"}};
+  if (kind < 870) return {{"op", "stop"}};
+  if (kind < 895) return {{"op", "taskFailure"}, {"task", task_of(b, config)}};
+  if (kind < 915) return {{"op", "abortPending"}, {"reason", pick(kAborts, a)}};
+  if (kind < 945) {
+    return {{"op", "taskState"},
+            {"task", std::max<std::int64_t>(0, task_of(b, config))},
+            {"state", a % 2 == 0 ? "RUNNING"
+                      : of_110   ? pick(kStates110, a)
+                                 : pick(kStates120, a)}};
+  }
+  if (kind < 965) {
+    Json requests = Json::array();
+    for (int i = 0; i < 2 + a % 4; ++i) {
+      requests.push_back(
+          {{"request", 100'000 + number * 10 + i}, {"kind", pick(kRequests, b + i)}});
+    }
+    return {{"op", "requests"}, {"requests", requests}};
+  }
+  if (kind < 990) {
+    Json step{{"op", "restoreLatest"}};
+    if (of_110) step["errorIfNone"] = a % 2 == 1;
+    return step;
+  }
+  Json step{{"op", "shutdown"}};
+  if (of_110) step["status"] = pick(kStatuses, a);
+  return step;
+}
+
+}  // namespace tailrace::engine::test
