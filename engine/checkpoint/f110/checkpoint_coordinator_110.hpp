@@ -195,7 +195,18 @@ class CheckpointCoordinator110 final : public CheckpointCoordinator {
 
 template <typename Body>
 void CheckpointCoordinator110::locked(Body body) {
-  deferred_.emplace_back(std::move(body));
+  if (!lock_held_ && !is_finalising() && deferred_.empty()) {
+    lock_held_ = true;
+    try {
+      body();
+    } catch (...) {
+      lock_held_ = false;
+      throw;
+    }
+    lock_held_ = false;
+  } else {
+    deferred_.emplace_back(std::move(body));
+  }
   drain_deferred();
 }
 

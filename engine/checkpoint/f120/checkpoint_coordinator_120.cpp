@@ -299,8 +299,7 @@ void CheckpointCoordinator120::complete(CompletedCheckpointPtr completed,
                                         CheckpointId last_subsumed) {
   const Pending pending = finalising_;
   services_.observer->on_checkpoint_completed(configuration_.job, pending->meta(),
-                                              options_for(pending->properties(), nullptr),
-                                              completed->state_size_bytes());
+                                              pending->options(), completed->state_size_bytes());
   services_.failure_manager->handle_checkpoint_success(pending->id());
   pending->succeed(completed);
   pending_.erase(pending->id());
@@ -419,7 +418,7 @@ void CheckpointCoordinator120::restore_latest_locked(RestoreRequest request, Res
 
 void CheckpointCoordinator120::restore_master_hooks(const CompletedCheckpoint& checkpoint,
                                                     bool allow_non_restored) {
-  if (master_hooks_.empty() && checkpoint.master_states.empty()) return;
+  if (master_hooks_.empty() || checkpoint.master_states.empty()) return;
   std::vector<const MasterState*> states(master_hooks_.size(), nullptr);
   for (const MasterState& state : checkpoint.master_states) {
     const auto hook = std::find_if(

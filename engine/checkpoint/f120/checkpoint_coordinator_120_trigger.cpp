@@ -166,8 +166,9 @@ void CheckpointCoordinator120::create_pending_checkpoint(const Phase& phase, Che
       meta, std::move(plan), std::move(coordinators), std::move(hooks), request.properties,
       std::move(request.done));
   request.done.reset();
-  services_.observer->on_checkpoint_triggered(configuration_.job, meta,
-                                              options_for(request.properties, nullptr), tasks);
+  phase->pending->set_options(options_for(request.properties, nullptr));
+  services_.observer->on_checkpoint_triggered(configuration_.job, meta, phase->pending->options(),
+                                              tasks);
   TAILRACE_ASSERT(request.properties.forced ||
                   pending_.size() < static_cast<std::size_t>(configuration_.max_concurrent));  // C1
   pending_.emplace(id, phase->pending);
@@ -312,7 +313,8 @@ void CheckpointCoordinator120::trigger_checkpoint_request(const Phase& phase) {
 
 void CheckpointCoordinator120::trigger_tasks(const Phase& phase) {
   const Pending& pending = phase->pending;
-  const CheckpointOptions options = options_for(pending->properties(), &*pending->location());
+  pending->set_options(options_for(pending->properties(), &*pending->location()));
+  const CheckpointOptions& options = pending->options();
   // Flink waits for all answers and looks at the first failure.
   struct Answers {
     std::size_t awaited = 0;

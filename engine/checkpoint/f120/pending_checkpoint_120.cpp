@@ -102,7 +102,8 @@ void PendingCheckpoint120::acknowledge_master_state(const std::string& hook,
 std::optional<CheckpointFailureReason> PendingCheckpoint120::collect_states() {
   TAILRACE_ASSERT(is_fully_acknowledged());
   for (const Task& task : tasks_) {
-    if (task.state == nullptr || task.state->is_task_deployed_as_finished) continue;
+    // Without any state an operator has an entry all the same.
+    if (task.state != nullptr && task.state->is_task_deployed_as_finished) continue;
     const ExecutionVertexAccess& vertex = *task.vertex;
     for (const OperatorId& id : vertex.operator_ids()) {
       OperatorState& entry =
@@ -110,6 +111,7 @@ std::optional<CheckpointFailureReason> PendingCheckpoint120::collect_states() {
               .try_emplace(id,
                            OperatorState{id, vertex.parallelism(), vertex.max_parallelism(), {}})
               .first->second;
+      if (task.state == nullptr) continue;
       const auto reported = task.state->operators.find(id);
       if (reported != task.state->operators.end()) {
         entry.subtasks.insert_or_assign(vertex.subtask(), reported->second);

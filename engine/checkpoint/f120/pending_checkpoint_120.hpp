@@ -69,6 +69,10 @@ class PendingCheckpoint120 {
   // Null for an attempt that is not part of this checkpoint.
   [[nodiscard]] const Task* find_task(ExecutionAttemptId attempt) const;
 
+  // As the tasks were told; before that as they would be.
+  [[nodiscard]] const CheckpointOptions& options() const { return options_; }
+  void set_options(CheckpointOptions options) { options_ = std::move(options); }
+
   // None until the storage has been initialised.
   [[nodiscard]] const std::optional<CheckpointStorageLocation>& location() const {
     return location_;
@@ -116,6 +120,7 @@ class PendingCheckpoint120 {
   std::vector<std::string> master_hooks_;  // awaited
   CheckpointProperties properties_;
   CheckpointDone done_;
+  CheckpointOptions options_;
   std::optional<CheckpointStorageLocation> location_;
   OperatorStates operator_states_;  // of operator coordinators; all once collected
   std::vector<MasterState> master_states_;
