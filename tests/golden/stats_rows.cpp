@@ -73,10 +73,10 @@ void replay_restore(const Json& line) {
 // C-116.
 void replay_history(const Json& line, const CheckpointStatsTraits& traits) {
   CheckpointStatsTracker tracker(traits, static_cast<std::int32_t>(last_number(line.at("about"))));
-  const std::vector<std::int32_t> subtasks = {1};
+  const std::vector<StatsVertex> vertices = {{OperatorId{{1}}, 1}};
   for (const Json& step : line.at("steps")) {
     if (op_of(step) != "begin") throw MalformedCase("unknown step: " + op_of(step));
-    tracker.report_pending_checkpoint(step.at("cp"), 0, CheckpointProperties{}, subtasks);
+    tracker.report_pending_checkpoint(step.at("cp"), 0, CheckpointProperties{}, vertices);
   }
   Json newest = Json::array();
   for (const auto& stats : tracker.create_snapshot()->history) newest.push_back(stats->id());
@@ -116,7 +116,7 @@ void replay_vertex(const Json& line) {
   for (const Json& step : line.at("steps")) {
     subtasks = std::max(subtasks, step.at("subtask").get<std::int32_t>() + 1);
   }
-  TaskStateStats vertex(subtasks);
+  TaskStateStats vertex({OperatorId{{1}}, subtasks});
   std::string reports;
   for (const Json& step : line.at("steps")) {
     SubtaskStateStats stats;

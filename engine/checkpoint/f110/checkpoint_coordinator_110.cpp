@@ -18,15 +18,14 @@ constexpr std::size_t kRememberedIds = 16;
 constexpr Duration kMinimalTime = Duration::millis(10);
 constexpr Duration kMaximalMinPause = Duration::seconds(365LL * 24 * 60 * 60);
 
-std::vector<std::int32_t> parallelism_of_vertices(
-    const std::vector<ExecutionVertexAccess*>& subtasks) {
-  std::vector<std::int32_t> parallelism;
+std::vector<StatsVertex> vertices_of(const std::vector<ExecutionVertexAccess*>& subtasks) {
+  std::vector<StatsVertex> vertices;
   for (const ExecutionVertexAccess* subtask : subtasks) {
-    const auto vertex = static_cast<std::size_t>(subtask->vertex_index());
-    if (vertex >= parallelism.size()) parallelism.resize(vertex + 1);
-    parallelism[vertex] = subtask->parallelism();
+    const auto index = static_cast<std::size_t>(subtask->vertex_index());
+    if (index >= vertices.size()) vertices.resize(index + 1);
+    vertices[index] = {subtask->job_vertex_id(), subtask->parallelism()};
   }
-  return parallelism;
+  return vertices;
 }
 
 }  // namespace
@@ -37,7 +36,7 @@ CheckpointCoordinator110::CheckpointCoordinator110(
     : configuration_(std::move(configuration)),
       vertices_(std::move(vertices)),
       services_(services),
-      subtasks_of_vertex_(parallelism_of_vertices(vertices_.to_acknowledge)),
+      stats_vertices_(vertices_of(vertices_.to_acknowledge)),
       min_pause_(std::min(configuration_.min_pause, kMaximalMinPause)),
       base_interval_(configuration_.interval.value_or(Duration{}) < kMinimalTime
                          ? Duration::max()

@@ -171,7 +171,7 @@ class CheckpointCoordinator110 final : public CheckpointCoordinator {
   CheckpointCoordinatorConfiguration110 configuration_;
   CheckpointVertices vertices_;
   CheckpointCoordinatorServices110 services_;
-  std::vector<std::int32_t> subtasks_of_vertex_;  // by vertex index, for the statistics
+  std::vector<StatsVertex> stats_vertices_;  // by vertex index
   Duration min_pause_;
   Duration base_interval_;  // Duration::max(): no periodic checkpoints
   ScheduledExecutor timer_;

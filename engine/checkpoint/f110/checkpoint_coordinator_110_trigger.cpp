@@ -152,7 +152,7 @@ CheckpointCoordinator110::TriggerResult CheckpointCoordinator110::start_checkpoi
   PendingCheckpoint110& pending = *owned;
   const CheckpointOptions options = pending.options();
   services_.stats_tracker->report_pending_checkpoint(*id, timestamp_ms, properties,
-                                                     subtasks_of_vertex_);
+                                                     stats_vertices_);
   services_.observer->on_checkpoint_triggered(configuration_.job, pending.meta(), options,
                                               task_count);
 

@@ -31,8 +31,8 @@ constexpr CheckpointSummaryQuantity kSummary110[] = {
 
 }  // namespace
 
-constinit const CheckpointStatsTraits kCheckpointStats110{
-    .gauges = kGauges110, .summary = kSummary110, .alignment_buffered = true};
+constinit const CheckpointStatsTraits kCheckpointStats110{.gauges = kGauges110,
+                                                          .summary = kSummary110};
 
 SubtaskStateStats subtask_state_stats_110(std::int64_t ack_timestamp,
                                           const CheckpointMetrics& metrics,

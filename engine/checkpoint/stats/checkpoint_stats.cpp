@@ -53,13 +53,13 @@ std::int64_t TaskStateStats::end_to_end_duration(std::int64_t trigger_timestamp)
 
 CheckpointStats::CheckpointStats(CheckpointId id, std::int64_t trigger_timestamp,
                                  CheckpointProperties properties,
-                                 std::span<const std::int32_t> subtasks_of_vertex)
+                                 std::span<const StatsVertex> vertices)
     : id_(id), trigger_timestamp_(trigger_timestamp), properties_(properties) {
-  tasks_.reserve(subtasks_of_vertex.size());
-  for (const std::int32_t subtasks : subtasks_of_vertex) {
-    TAILRACE_ASSERT(subtasks >= 0);
-    tasks_.emplace_back(subtasks);
-    number_of_subtasks_ += subtasks;
+  tasks_.reserve(vertices.size());
+  for (const StatsVertex& vertex : vertices) {
+    TAILRACE_ASSERT(vertex.subtasks >= 0);
+    tasks_.emplace_back(vertex);
+    number_of_subtasks_ += vertex.subtasks;
   }
 }
 

@@ -30,14 +30,22 @@ namespace tailrace::engine {
 enum class CheckpointStatsStatus : std::uint8_t { IN_PROGRESS, COMPLETED, FAILED };
 [[nodiscard]] const char* to_string(CheckpointStatsStatus status);
 
+// A vertex that takes part in a checkpoint with so many subtasks; 0: it takes no part.
+struct StatsVertex {
+  JobVertexId id;
+  std::int32_t subtasks = 0;
+};
+
 // Flink TaskStateStats: one job vertex in one checkpoint. Sizes in bytes, times in ms.
 class TaskStateStats {
  public:
-  explicit TaskStateStats(std::int32_t subtasks) : subtasks_(static_cast<std::size_t>(subtasks)) {}
+  explicit TaskStateStats(const StatsVertex& vertex)
+      : id_(vertex.id), subtasks_(static_cast<std::size_t>(vertex.subtasks)) {}
 
   // False: there is no such subtask, or it has reported before.
   bool report_subtask_stats(std::int32_t subtask, const SubtaskStateStats& stats);
 
+  [[nodiscard]] const JobVertexId& job_vertex_id() const { return id_; }
   [[nodiscard]] std::int32_t number_of_subtasks() const {
     return static_cast<std::int32_t>(subtasks_.size());
   }
@@ -53,6 +61,7 @@ class TaskStateStats {
   [[nodiscard]] std::span<const SubtaskStateStats> subtasks() const { return subtasks_; }
 
  private:
+  JobVertexId id_;
   std::vector<SubtaskStateStats> subtasks_;
   std::array<StatsSummary, kStatsQuantities> summaries_;
   std::int64_t latest_ack_ = -1;
@@ -61,9 +70,9 @@ class TaskStateStats {
 
 class CheckpointStats {
  public:
-  // `subtasks_of_vertex`: by vertex index; 0: the vertex takes no part.
+  // `vertices`: by vertex index.
   CheckpointStats(CheckpointId id, std::int64_t trigger_timestamp, CheckpointProperties properties,
-                  std::span<const std::int32_t> subtasks_of_vertex);
+                  std::span<const StatsVertex> vertices);
 
   // False as in TaskStateStats, or there is no such vertex. Cost: O(1), no allocation.
   bool report_subtask_stats(std::int32_t vertex, std::int32_t subtask,

@@ -29,9 +29,8 @@ CheckpointStatsTracker::CheckpointStatsTracker(const CheckpointStatsTraits& trai
 
 CheckpointStatsPtr CheckpointStatsTracker::report_pending_checkpoint(
     CheckpointId id, std::int64_t trigger_timestamp, const CheckpointProperties& properties,
-    std::span<const std::int32_t> subtasks_of_vertex) {
-  auto stats =
-      std::make_shared<CheckpointStats>(id, trigger_timestamp, properties, subtasks_of_vertex);
+    std::span<const StatsVertex> vertices) {
+  auto stats = std::make_shared<CheckpointStats>(id, trigger_timestamp, properties, vertices);
   const bool is_new = in_progress_.emplace(id, stats).second;
   TAILRACE_ASSERT(is_new);
   ++counts_.in_progress;

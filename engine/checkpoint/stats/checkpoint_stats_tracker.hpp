@@ -85,11 +85,11 @@ class CheckpointStatsTracker {
   // `history_size`: web.checkpoints.history. `traits` outlives the tracker.
   CheckpointStatsTracker(const CheckpointStatsTraits& traits, std::int32_t history_size);
 
-  // `subtasks_of_vertex`: by vertex index; 0 for a vertex that takes no part. Requires: no checkpoint
-  // of this id is in progress. Cost: allocates what the whole checkpoint needs.
+  // `vertices`: by vertex index. Requires: no checkpoint of this id is in progress.
+  // Cost: allocates what the whole checkpoint needs.
   CheckpointStatsPtr report_pending_checkpoint(CheckpointId id, std::int64_t trigger_timestamp,
                                                const CheckpointProperties& properties,
-                                               std::span<const std::int32_t> subtasks_of_vertex);
+                                               std::span<const StatsVertex> vertices);
   // False: the checkpoint is not in progress, or there is no such subtask, or it has reported
   // before. Cost: O(log checkpoints in progress), no allocation.
   bool report_subtask_stats(CheckpointId id, std::int32_t vertex, std::int32_t subtask,

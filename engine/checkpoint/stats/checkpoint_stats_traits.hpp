@@ -35,7 +35,6 @@ struct CheckpointStatsTraits {
   bool failures_go_through_history = false;
 
   // What is known of a checkpoint, beyond what both generations know.
-  bool alignment_buffered = false;
   bool checkpointed_size = false;
   bool data_of_alignment = false;  // processed, persisted
   bool start_delay = false;
