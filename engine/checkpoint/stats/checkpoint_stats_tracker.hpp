@@ -45,9 +45,9 @@ struct CheckpointStatsCounts {
 
 struct RestoredCheckpointStats {
   CheckpointId id = kNoCheckpoint;
-  CheckpointProperties properties;
+  CheckpointProperties properties = {};
   std::int64_t restore_timestamp = 0;
-  std::string external_path;
+  std::string external_path = {};
   std::int64_t state_size = 0;  // 1.20
 };
 
