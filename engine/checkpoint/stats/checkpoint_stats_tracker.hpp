@@ -80,10 +80,12 @@ struct CheckpointStatsSnapshot {
   std::optional<RestoredCheckpointStats> latest_restored;
 };
 
+// Not final: a replay listens to what it hears.
 class CheckpointStatsTracker {
  public:
   // `history_size`: web.checkpoints.history. `traits` outlives the tracker.
   CheckpointStatsTracker(const CheckpointStatsTraits& traits, std::int32_t history_size);
+  virtual ~CheckpointStatsTracker() = default;
 
   // `vertices`: by vertex index. Requires: no checkpoint of this id is in progress.
   // Cost: allocates what the whole checkpoint needs.
@@ -115,7 +117,7 @@ class CheckpointStatsTracker {
     latest_restored_.reset();
   }
   // 1.20: requires report_initialization_start with the same timestamp.
-  void report_restored_checkpoint(RestoredCheckpointStats restored);
+  virtual void report_restored_checkpoint(RestoredCheckpointStats restored);
 
   [[nodiscard]] const CheckpointStatsTraits& traits() const { return *traits_; }
   [[nodiscard]] const CheckpointStatsCounts& counts() const { return counts_; }
