@@ -82,7 +82,8 @@ class Writer {
            field("p50", "checkpoints.duration.p50") + ", " +
            field("p99", "checkpoints.duration.p99") + ", " +
            field("max", "checkpoints.duration.max") + "}, " +
-           field("not_started", "checkpoints.not_started") + "}";
+           field("not_started", "checkpoints.not_started") + ", " +
+           field("acknowledged_late", "checkpoints.acknowledged_late") + "}";
   }
 
   template <typename Row>

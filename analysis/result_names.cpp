@@ -69,6 +69,8 @@ constexpr std::array kNames = std::to_array<ResultName>({
      [](const ResultView& v) -> Number { return count_counted_failures(v.result()); }},
     {"checkpoints.not_started", kCount,
      [](const ResultView& v) -> Number { return v.result().checkpoints_not_started; }},
+    {"checkpoints.acknowledged_late", kCount,
+     [](const ResultView& v) -> Number { return v.result().acknowledged_late; }},
     {"checkpoints.duration.min", kMs,
      [](const ResultView& v) { return v.checkpoint_duration().min(); }},
     {"checkpoints.duration.p50", kMs, duration_percentile<500>},

@@ -96,6 +96,8 @@ struct RunResult {
   // Triggers that failed before they had an id, because tasks were not running, say. Flink's
   // statistics do not know them: neither triggered nor failed.
   std::int64_t checkpoints_not_started = 0;
+  // Acknowledgements by subtasks that came when their checkpoint had ended.
+  std::int64_t acknowledged_late = 0;
 
   std::vector<std::int64_t> latency_ns;  // one sample per committed effect, in any order
 

@@ -47,6 +47,8 @@ class Observer {
   virtual void on_checkpoint_acknowledged(JobId, CheckpointId, SubtaskRef,
                                           std::int32_t /*acknowledged*/, const CheckpointMetrics&,
                                           std::int64_t /*state_bytes*/) {}
+  // Of a checkpoint that is not pending (any more): its state is discarded.
+  virtual void on_late_acknowledgement(JobId, CheckpointId) {}
   virtual void on_checkpoint_declined(JobId, CheckpointId, SubtaskRef, CheckpointFailureReason) {}
   virtual void on_checkpoint_completed(JobId, const CheckpointMetaData&, const CheckpointOptions&,
                                        std::int64_t /*state_bytes*/) {}

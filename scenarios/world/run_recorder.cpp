@@ -59,6 +59,7 @@ void RunRecorder::fill(analysis::RunResult& result) {
   result.restarts = std::move(restarts_);
   result.rescales = std::move(rescales_);
   result.checkpoints_not_started = not_started_;
+  result.acknowledged_late = acknowledged_late_;
   for (const auto& stats : checkpoint_stats_) {
     result.checkpoint_history.push_back(checkpoint_statistics(*stats));
   }
@@ -179,6 +180,11 @@ void RunRecorder::on_checkpoint_acknowledged(engine::JobId, engine::CheckpointId
     row->alignment_max = std::max(row->alignment_max, Duration{metrics.alignment_ns});
   }
   if (listener_) listener_(CheckpointMoment::kAcknowledged, id, acknowledged);
+}
+
+void RunRecorder::on_late_acknowledgement(engine::JobId, engine::CheckpointId id) {
+  trace(trace_kind::kLateAcknowledgement, id);
+  ++acknowledged_late_;
 }
 
 void RunRecorder::on_checkpoint_declined(engine::JobId, engine::CheckpointId id,

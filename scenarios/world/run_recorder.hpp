@@ -75,6 +75,7 @@ class RunRecorder final : public engine::Observer {
                                   engine::SubtaskRef subtask, std::int32_t acknowledged,
                                   const engine::CheckpointMetrics& metrics,
                                   std::int64_t state_bytes) override;
+  void on_late_acknowledgement(engine::JobId job, engine::CheckpointId id) override;
   void on_checkpoint_declined(engine::JobId job, engine::CheckpointId id,
                               engine::SubtaskRef subtask,
                               engine::CheckpointFailureReason reason) override;
@@ -106,6 +107,7 @@ class RunRecorder final : public engine::Observer {
   std::set<std::pair<std::int32_t, std::int32_t>> running_;  // subtasks in RUNNING
   std::int64_t completed_ = 0;
   std::int64_t not_started_ = 0;
+  std::int64_t acknowledged_late_ = 0;
 
   std::vector<analysis::CheckpointRow> checkpoints_;
   // Of the last coordinator that was made, and of each checkpoint of any.

@@ -24,6 +24,7 @@ inline constexpr sim::TraceKind kTimelineAction{15};         // entry, action
 inline constexpr sim::TraceKind kProcessStarted{16};         // process, task manager
 inline constexpr sim::TraceKind kProcessDied{17};            // process, task manager
 inline constexpr sim::TraceKind kEffects{18};                // sink, effects, hash of them
+inline constexpr sim::TraceKind kLateAcknowledgement{19};    // checkpoint
 }  // namespace trace_kind
 
 }  // namespace tailrace::scenarios

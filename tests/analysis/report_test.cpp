@@ -160,7 +160,7 @@ TEST(JsonReport, PrintsTheDocumentToTheLetter) {
   "events": 12345,
   "wall_s": 0.000000005,
   "records": {"in": 249, "out": 3500},
-  "checkpoints": {"triggered": 3, "completed": 2, "failed": 1, "failures_counted": 1, "duration_ms": {"min": 1.500, "p50": 1.500, "p99": 3.001, "max": 3.001}, "not_started": 0},
+  "checkpoints": {"triggered": 3, "completed": 2, "failed": 1, "failures_counted": 1, "duration_ms": {"min": 1.500, "p50": 1.500, "p99": 3.001, "max": 3.001}, "not_started": 0, "acknowledged_late": 0},
   "restarts": 1,
   "rescales": 1,
   "latency_ms": {"count": 3, "p50": 2.000, "p90": 3.000, "p99": 3.000, "p999": 3.000, "max": 3.000},

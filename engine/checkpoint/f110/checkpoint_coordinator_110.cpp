@@ -87,6 +87,7 @@ void CheckpointCoordinator110::acknowledge_locked(const AcknowledgeCheckpoint& m
   const auto found = pending_.find(message.checkpoint_id);
   if (found == pending_.end()) {
     // Too late, or of a checkpoint that was never heard of: nobody will ever need its state.
+    services_.observer->on_late_acknowledgement(configuration_.job, message.checkpoint_id);
     discard_subtask_state(message);
     return answer(std::find(recent_pending_.begin(), recent_pending_.end(),
                             message.checkpoint_id) != recent_pending_.end());

@@ -98,6 +98,7 @@ void CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message
 
   const auto found = pending_.find(message.checkpoint_id);
   if (found == pending_.end()) {
+    services_.observer->on_late_acknowledgement(configuration_.job, message.checkpoint_id);
     report_incomplete(message.checkpoint_id, message.attempt, message.metrics);
     discard_subtask_state(message);
     return answer(std::find(recent_expired_.begin(), recent_expired_.end(),

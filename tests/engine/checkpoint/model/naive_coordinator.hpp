@@ -25,8 +25,6 @@ class NaiveCoordinator {
 
 std::unique_ptr<NaiveCoordinator> make_naive_coordinator_110(const nlohmann::json& config,
                                                              NaiveCoordinator::Draw draw);
-std::unique_ptr<NaiveCoordinator> make_naive_coordinator_120(const nlohmann::json& config,
-                                                             NaiveCoordinator::Draw draw);
 
 // What happens in an order that Flink leaves open.
 [[nodiscard]] bool is_unordered_event(const nlohmann::json& event);
