@@ -3,10 +3,12 @@
 #include "engine/barrier/checkpointed_inputs.hpp"
 #include "engine/barrier/f110/input_processor_util.hpp"
 #include "engine/barrier/f120/input_processor_util.hpp"
+#include "engine/graph/subtask_edges.hpp"
 #include "engine/network/network_semantics.hpp"
 #include "engine/scheduling/f110/checkpointing_factory_110.hpp"
+#include "engine/scheduling/f120/checkpointing_factory_120.hpp"
+#include "engine/scheduling/scheduling_semantics.hpp"
 #include "engine/task/task_semantics.hpp"
-#include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
 
@@ -27,9 +29,18 @@ const TaskSemantics& task_semantics(Generation generation) {
   return generation == Generation::kFlink110 ? task_semantics_110() : task_semantics_120();
 }
 
+const SubtaskEdges& subtask_edges(Generation generation) {
+  return generation == Generation::kFlink110 ? subtask_edges_110() : subtask_edges_120();
+}
+
+const SchedulingSemantics& scheduling_semantics(Generation generation) {
+  return generation == Generation::kFlink110 ? scheduling_semantics_110()
+                                             : scheduling_semantics_120();
+}
+
 std::unique_ptr<CheckpointingFactory> make_checkpointing_factory(Generation generation) {
-  TAILRACE_ASSERT(is_available(generation));
-  return std::make_unique<CheckpointingFactory110>();
+  if (generation == Generation::kFlink110) return std::make_unique<CheckpointingFactory110>();
+  return std::make_unique<CheckpointingFactory120>();
 }
 
 }  // namespace tailrace::engine

@@ -20,16 +20,13 @@ class Clock;
 struct CheckpointedInputsOptions;
 struct InputToCheckpoint;
 struct NetworkSemantics;
+struct SchedulingSemantics;
+struct SubtaskEdges;
 struct TaskSemantics;
 
 // "1.10" or "1.20", as a scenario writes it.
 [[nodiscard]] constexpr std::string_view name_of(Generation generation) {
   return generation == Generation::kFlink110 ? "1.10" : "1.20";
-}
-
-// Whether this build has the engine of that generation.
-[[nodiscard]] constexpr bool is_available(Generation generation) {
-  return generation == Generation::kFlink110;
 }
 
 // Whether savepoints join the completed checkpoints that a job restarts from (1.10; ).
@@ -50,8 +47,13 @@ struct TaskSemantics;
 // What tasks do (engine/task/task_semantics.hpp).
 [[nodiscard]] const TaskSemantics& task_semantics(Generation generation);
 
+// How subtasks are connected (engine/graph/subtask_edges.hpp); for JobGraph.
+[[nodiscard]] const SubtaskEdges& subtask_edges(Generation generation);
+
+// What schedulers do (engine/scheduling/scheduling_semantics.hpp).
+[[nodiscard]] const SchedulingSemantics& scheduling_semantics(Generation generation);
+
 // What makes a job's coordinator (engine/scheduling/checkpointing.hpp).
-// Requires: is_available(generation).
 [[nodiscard]] std::unique_ptr<CheckpointingFactory> make_checkpointing_factory(
     Generation generation);
 

@@ -359,11 +359,6 @@ void parse_version(const yaml::Node* node, Position around, Diagnostics& diagnos
   } else if (version == engine::name_of(engine::Generation::kFlink110)) {
     options.generation = engine::Generation::kFlink110;
   } else if (version == engine::name_of(engine::Generation::kFlink120)) {
-    if (!engine::is_available(engine::Generation::kFlink120)) {
-      diagnostics.error(where, std::string("flink.version: \"1.20\"") +
-                                   (node == nullptr ? ", the default," : "") +
-                                   " is not available yet in this version; say version: \"1.10\"");
-    }
     options.generation = engine::Generation::kFlink120;
   } else {
     diagnostics.error(

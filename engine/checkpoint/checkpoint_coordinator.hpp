@@ -50,6 +50,8 @@ struct RestoreRequest {
 // Null: nothing to restore from. The states are for the caller to assign.
 using RestoreDone = base::InplaceFunction<void(CompletedCheckpointPtr)>;
 
+using ShutdownDone = base::InplaceFunction<void()>;
+
 class CheckpointCoordinator {
  public:
   virtual ~CheckpointCoordinator() = default;
@@ -93,7 +95,8 @@ class CheckpointCoordinator {
                                  bool allow_non_restored, RestoreDone done) = 0;
 
   // 1.10 also shuts the store and the id counter down; under 1.20 whoever made them does. Idempotent.
-  virtual void shutdown(JobStatus status) = 0;
+  // `done` (may be empty) runs when that is over: later if the call has to wait.
+  virtual void shutdown(JobStatus status, ShutdownDone done = {}) = 0;
 };
 
 }  // namespace tailrace::engine

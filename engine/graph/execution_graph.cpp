@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "engine/graph/f110/subtask_edges.hpp"
 #include "engine/observer.hpp"
 #include "sim/base/assert.hpp"
 
@@ -120,7 +119,7 @@ std::shared_ptr<const TaskDeploymentDescriptor> ExecutionGraph::describe(Executi
     const std::int32_t consumers =
         graph_->vertices[static_cast<std::size_t>(edge.target_vertex)].parallelism;
     const std::vector<std::int32_t> counts =
-        f110::subpartition_counts(edge.pattern, job_vertex.parallelism, consumers);
+        graph_->edges->subpartition_counts(edge.pattern, job_vertex.parallelism, consumers);
     descriptor->outputs.push_back(ResultPartitionDescriptor{
         ResultPartitionId{edge.data_set, target.subtask(), target.execution().id},
         counts[static_cast<std::size_t>(target.subtask())], edge.partitioner, edge.type});
@@ -129,7 +128,7 @@ std::shared_ptr<const TaskDeploymentDescriptor> ExecutionGraph::describe(Executi
     const std::int32_t producers =
         graph_->vertices[static_cast<std::size_t>(edge.source_vertex)].parallelism;
     InputGateDescriptor gate{edge.type, edge.data_set, {}};
-    for (const ConsumedSubpartition& channel : f110::consumed_subpartitions(
+    for (const ConsumedSubpartition& channel : graph_->edges->consumed_subpartitions(
              edge.pattern, producers, job_vertex.parallelism, target.subtask())) {
       const Execution& producer = vertex({edge.source_vertex, channel.producer}).execution();
       TAILRACE_ASSERT(producer.slot.has_value());

@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "engine/graph/stream_graph.hpp"
+#include "engine/graph/subtask_edges.hpp"
 #include "engine/ids.hpp"
 
 namespace tailrace::engine {
-
-enum class DistributionPattern : std::uint8_t { ALL_TO_ALL, POINTWISE };
 
 // One operator inside a chain.
 struct ChainedOperator {
@@ -63,7 +62,8 @@ struct JobVertex {
 
 struct JobGraph {
   std::string name;
-  std::vector<JobVertex> vertices;  // in topological order; vertices[i].index == i
+  std::vector<JobVertex> vertices;                   // in topological order; vertices[i].index == i
+  const SubtaskEdges* edges = &subtask_edges_110();  // of the generation that runs the job
 };
 
 }  // namespace tailrace::engine

@@ -5,8 +5,6 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/connected_components.hpp>
 
-#include "engine/graph/f110/subtask_edges.hpp"
-
 namespace tailrace::engine {
 namespace {
 
@@ -34,7 +32,7 @@ void add_edges(const JobEdge& edge, const JobGraph& graph, const std::vector<std
   }
   for (std::int32_t consumer = 0; consumer < consumers; ++consumer) {
     for (const ConsumedSubpartition& channel :
-         f110::consumed_subpartitions(edge.pattern, producers, consumers, consumer)) {
+         graph.edges->consumed_subpartitions(edge.pattern, producers, consumers, consumer)) {
       boost::add_edge(first_producer + static_cast<std::size_t>(channel.producer),
                       first_consumer + static_cast<std::size_t>(consumer), subtasks);
     }

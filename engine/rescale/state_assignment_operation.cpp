@@ -1,5 +1,6 @@
 #include "engine/rescale/state_assignment_operation.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <set>
 #include <utility>
@@ -18,10 +19,14 @@ const OperatorSubtaskState* find_subtask(const OperatorState& state, std::int32_
 }
 
 Problem check_completeness(const std::map<OperatorId, OperatorState>& states,
-                           const std::vector<VertexToRestore>& vertices) {
+                           const std::vector<VertexToRestore>& vertices, bool by_user_ids) {
   std::set<OperatorId> known;
   for (const VertexToRestore& vertex : vertices) {
     known.insert(vertex.operator_ids.begin(), vertex.operator_ids.end());
+    if (!by_user_ids) continue;
+    for (const std::optional<OperatorId>& id : vertex.user_defined_ids) {
+      if (id.has_value()) known.insert(*id);
+    }
   }
   for (const auto& [id, state] : states) {
     if (!known.contains(id)) return "There is no operator for the state " + id.hex();
@@ -78,14 +83,15 @@ KeyedHandles keyed_state_of(const OperatorState& state, KeyedOf kind, std::int32
 
 using OperatorOf = std::vector<OperatorStateHandle> OperatorSubtaskState::*;
 
-OperatorStatePerSubtask operator_state_of(const OperatorState& state, OperatorOf kind,
-                                          std::int32_t parallelism) {
+OperatorStatePerSubtask operator_state_of(
+    const OperatorState& state, OperatorOf kind, std::int32_t parallelism,
+    RoundRobinOperatorStateRepartitioner::Semantics semantics) {
   OperatorStatePerSubtask old(static_cast<std::size_t>(state.parallelism));
   for (std::int32_t subtask = 0; subtask < state.parallelism; ++subtask) {
     const OperatorSubtaskState* from = find_subtask(state, subtask);
     if (from != nullptr) old[static_cast<std::size_t>(subtask)] = from->*kind;
   }
-  return RoundRobinOperatorStateRepartitioner().repartition_state(old, parallelism);
+  return RoundRobinOperatorStateRepartitioner(semantics).repartition_state(old, parallelism);
 }
 
 // One vertex: `states[i]` belongs to operator i of the vertex.
@@ -108,9 +114,10 @@ Problem assign_attempt_state(VertexToRestore& vertex, const std::vector<Operator
   for (std::size_t op = 0; op < states.size(); ++op) {
     const OperatorState& state = states[op];
     OperatorStatePerSubtask managed =
-        operator_state_of(state, &OperatorSubtaskState::managed_operator, vertex.parallelism);
-    OperatorStatePerSubtask raw =
-        operator_state_of(state, &OperatorSubtaskState::raw_operator, vertex.parallelism);
+        operator_state_of(state, &OperatorSubtaskState::managed_operator, vertex.parallelism,
+                          semantics.repartitioner);
+    OperatorStatePerSubtask raw = operator_state_of(state, &OperatorSubtaskState::raw_operator,
+                                                    vertex.parallelism, semantics.repartitioner);
     for (std::size_t i = 0; i < subtasks; ++i) {
       const auto subtask = static_cast<std::int32_t>(i);
       const KeyGroupRange range =
@@ -128,13 +135,27 @@ Problem assign_attempt_state(VertexToRestore& vertex, const std::vector<Operator
   for (std::size_t i = 0; i < subtasks; ++i) {
     bool has_state = false;
     for (const auto& [id, state] : snapshots[i].operators) has_state |= state.has_state();
-    if (!has_state) continue;
+    if (!has_state && !semantics.restores_every_subtask) continue;
     auto restore = std::make_shared<JobManagerTaskRestore>();
     restore->restore_checkpoint_id = checkpoint;
     restore->snapshot = std::move(snapshots[i]);
     vertex.restores[i] = std::move(restore);
   }
   return std::nullopt;
+}
+
+// S-3.20: every subtask of a vertex that had finished is restored as finished.
+void assign_finished_state(VertexToRestore& vertex, CheckpointId checkpoint) {
+  auto restore = std::make_shared<JobManagerTaskRestore>();
+  restore->restore_checkpoint_id = checkpoint;
+  restore->snapshot.is_task_deployed_as_finished = true;
+  for (auto& subtask : vertex.restores) subtask = restore;
+}
+
+bool takes_part(const std::vector<OperatorState>& states) {
+  return std::any_of(states.begin(), states.end(), [](const OperatorState& state) {
+    return !state.subtasks.empty() || !state.finished_subtasks.empty() || state.fully_finished;
+  });
 }
 
 }  // namespace
@@ -149,7 +170,8 @@ KeyGroupRange key_group_range_of_subtask(std::int32_t max_parallelism, std::int3
 base::Result<std::monostate, std::string> StateAssignmentOperation::assign_states(
     std::vector<VertexToRestore>& vertices) const {
   if (!allow_non_restored_state) {
-    if (Problem problem = check_completeness(operator_states, vertices)) {
+    if (Problem problem =
+            check_completeness(operator_states, vertices, semantics.falls_back_to_generated_id)) {
       return base::Failure{*std::move(problem)};
     }
   }
@@ -159,10 +181,13 @@ base::Result<std::monostate, std::string> StateAssignmentOperation::assign_state
     std::vector<OperatorState> states;
     bool stateless = true;
     for (std::size_t op = 0; op < vertex.operator_ids.size(); ++op) {
-      // 1.10 looks under the user-defined id alone, if there is one (S-3.4).
       OperatorId id = vertex.operator_ids[op];
       if (!vertex.user_defined_ids.empty() && vertex.user_defined_ids[op].has_value()) {
-        id = *vertex.user_defined_ids[op];
+        // 1.10 looks under the user-defined id alone, if there is one (S-3.4).
+        const OperatorId user_defined = *vertex.user_defined_ids[op];
+        const bool is_there =
+            operator_states.contains(user_defined) && !taken.contains(user_defined);
+        if (is_there || !semantics.falls_back_to_generated_id) id = user_defined;
       }
       const auto found = operator_states.find(id);
       if (found != operator_states.end() && taken.insert(id).second) {
@@ -172,7 +197,17 @@ base::Result<std::monostate, std::string> StateAssignmentOperation::assign_state
         states.push_back(OperatorState{id, vertex.parallelism, vertex.max_parallelism, {}});
       }
     }
-    if (stateless) continue;
+    if (stateless || (semantics.restores_every_subtask && !takes_part(states))) continue;
+    const auto finished = std::count_if(states.begin(), states.end(),
+                                        [](const auto& state) { return state.fully_finished; });
+    if (finished > 0) {
+      if (static_cast<std::size_t>(finished) != states.size()) {
+        return base::Failure{"JobVertex " + vertex.id.hex() +
+                             " has mixed finished and unfinished operators"};
+      }
+      assign_finished_state(vertex, restore_checkpoint_id);
+      continue;
+    }
     if (Problem problem = assign_attempt_state(vertex, states, restore_checkpoint_id, semantics)) {
       return base::Failure{*std::move(problem)};
     }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/ids.hpp"
+#include "engine/rescale/round_robin_operator_state_repartitioner.hpp"
 #include "engine/state/handles.hpp"
 #include "sim/base/result.hpp"
 
@@ -35,14 +36,29 @@ struct VertexToRestore {
   std::vector<std::shared_ptr<const JobManagerTaskRestore>> restores;
 };
 
+// Where the generations differ; the defaults are those of 1.10.
+struct StateAssignmentSemantics {
+  // 1.10 cannot deal out an operator state without any subtask at a changed parallelism (S-3.16).
+  bool reject_state_without_subtasks = true;
+  // 1.10 hands on what is left of a keyed handle after cutting even if nothing is (S-3.17).
+  bool hand_on_empty_ranges = true;
+  // 1.20: state may lie under the generated id although the operator has one of the user's (S-3.4);
+  // either id makes it known (S-3.5).
+  bool falls_back_to_generated_id = false;
+  // 1.20: a vertex takes part if some operator state of it has a subtask, or if it had finished; then
+  // all its subtasks are restored, also those that get nothing (S-3.6, S-3.20).
+  bool restores_every_subtask = false;
+  RoundRobinOperatorStateRepartitioner::Semantics repartitioner = {};
+};
+inline constexpr StateAssignmentSemantics kStateAssignment120{
+    .reject_state_without_subtasks = false,
+    .hand_on_empty_ranges = false,
+    .falls_back_to_generated_id = true,
+    .restores_every_subtask = true,
+    .repartitioner = {.redistribute_partly_reported_broadcast = true}};
+
 struct StateAssignmentOperation {
-  // Where the generations differ; the defaults are those of 1.10.
-  struct Semantics {
-    // 1.10 cannot deal out an operator state without any subtask at a changed parallelism (S-3.16).
-    bool reject_state_without_subtasks = true;
-    // 1.10 hands on what is left of a keyed handle after cutting even if nothing is (S-3.17).
-    bool hand_on_empty_ranges = true;
-  };
+  using Semantics = StateAssignmentSemantics;
 
   CheckpointId restore_checkpoint_id = kNoCheckpoint;
   const std::map<OperatorId, OperatorState>& operator_states;
@@ -51,7 +67,8 @@ struct StateAssignmentOperation {
 
   // Fills `restores` and `max_parallelism` of every vertex.
   // Errors: state that no vertex takes, a max parallelism that does not fit (S-3.8), an operator
-  // state without any subtask at a changed parallelism (S-3.16). Vertices before the failing one
+  // state without any subtask at a changed parallelism (S-3.16), a vertex of which some operators had
+  // finished and others not (S-3.6). Vertices before the failing one
   // are then already assigned; nothing of the result may be used.
   [[nodiscard]] base::Result<std::monostate, std::string> assign_states(
       std::vector<VertexToRestore>& vertices) const;

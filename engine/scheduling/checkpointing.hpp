@@ -66,6 +66,9 @@ class JobCheckpointing {
  public:
   virtual ~JobCheckpointing() = default;
   [[nodiscard]] virtual CheckpointCoordinator& coordinator() = 0;
+  // The job has ended: the coordinator shuts down, and after it what it stands on; then `done` runs.
+  // Requires: a globally terminal status.
+  virtual void shutdown(JobStatus status, ShutdownDone done) = 0;
 };
 
 class CheckpointingFactory {

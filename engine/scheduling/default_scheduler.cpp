@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "engine/generation.hpp"
 #include "engine/observer.hpp"
-#include "engine/rescale/state_assignment_operation.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
@@ -32,6 +32,7 @@ DefaultScheduler::DefaultScheduler(JobId job, std::shared_ptr<const JobGraph> gr
                                    CheckpointingFactory& checkpointing, SchedulerOwner& owner)
     : job_(job),
       submission_(std::move(submission)),
+      semantics_(&scheduling_semantics(submission_.tasks.generation)),
       ports_(ports),
       cluster_(cluster),
       owner_(owner),
@@ -40,8 +41,10 @@ DefaultScheduler::DefaultScheduler(JobId job, std::shared_ptr<const JobGraph> gr
       graph_(job, graph, with_own_directory(submission_.tasks, job), ports, cluster.ask_timeout,
              attempt_ids, *this),
       failover_strategy_(*graph),
-      restart_strategy_(make_restart_strategy(
-          submission_.restart, submission_.tasks.checkpointing_enabled, *ports.clock)) {
+      restart_strategy_(make_restart_strategy(submission_.restart,
+                                              submission_.tasks.checkpointing_enabled,
+                                              semantics_->restart, *ports.clock, *ports.random)),
+      end_of_data_(*graph) {
   for (const JobVertex& vertex : graph->vertices) {
     versions_.emplace_back(static_cast<std::size_t>(vertex.parallelism), 0);
   }
@@ -129,6 +132,7 @@ void DefaultScheduler::release_task_manager(ProcessId process, const std::string
 
 void DefaultScheduler::on_execution_terminal(ExecutionVertexId vertex, const LogicalSlot* slot) {
   forget_slot_request(vertex);
+  on_attempt_terminal(graph_.vertex(vertex).execution().id, graph_.vertex(vertex).state());
   if (slot != nullptr && slots_.release(graph_.vertex(vertex).job_vertex(), vertex.subtask)) {
     owner_.on_slots_freed();
   }
@@ -140,6 +144,7 @@ void DefaultScheduler::on_execution_failed(ExecutionVertexId vertex, const std::
   if (status() != JobStatus::RUNNING && status() != JobStatus::RESTARTING) return;
   maybe_restart(submission_.full_failover ? graph_.all_vertices()
                                           : failover_strategy_.tasks_needing_restart(vertex),
+                RestoreScope::SUBTASKS,
                 {vertex.vertex, vertex.subtask, graph_.vertex(vertex).execution().attempt_number},
                 cause);
 }
@@ -147,15 +152,23 @@ void DefaultScheduler::on_execution_failed(ExecutionVertexId vertex, const std::
 void DefaultScheduler::on_job_status(JobStatus new_status) {
   coordinator_->on_job_status_change(new_status);
   if (!is_globally_terminal(new_status)) return;
-  coordinator_->shutdown(new_status);
   for (auto& [id, sequence] : restarts_) ports_.timers->cancel(sequence.timer);
   restarts_.clear();
+  // Whoever ends a job in Flink waits for the coordinator's lock, which a finalisation holds.
+  checkpointing_->shutdown(new_status,
+                           lifeline_.bind([this, new_status] { report_end(new_status); }));
+}
+
+void DefaultScheduler::report_end(JobStatus new_status) {
   owner_.on_job_terminated(job_, new_status, failure_cause_);
-  std::vector<std::uint64_t> over;
-  for (const auto& [id, stop] : stops_) {
-    if (stop.savepoint != nullptr) over.push_back(id);
+  std::vector<std::uint64_t> waiting;
+  for (const auto& [id, stop] : stops_) waiting.push_back(id);
+  for (const std::uint64_t id : waiting) {
+    const auto stop = stops_.find(id);
+    if (stop != stops_.end() && stop->second.handler->handle_job_termination(new_status)) {
+      stops_.erase(id);
+    }
   }
-  for (const std::uint64_t id : over) finish_stop_of_ended_job(id);
 }
 
 void DefaultScheduler::fail_job_due_to_task_failure(std::string_view cause,
@@ -191,25 +204,28 @@ std::vector<ExecutionVertexId> DefaultScheduler::unmodified(const VersionedVerti
 
 void DefaultScheduler::handle_global_failure(const std::string& cause) {
   if (status() != JobStatus::RUNNING && status() != JobStatus::RESTARTING) return;
-  maybe_restart(graph_.all_vertices(), {-1, -1, 0}, cause);
+  maybe_restart(graph_.all_vertices(), semantics_->global_failover_scope, {-1, -1, 0}, cause);
 }
 
 void DefaultScheduler::maybe_restart(const std::vector<ExecutionVertexId>& vertices,
-                                     SubtaskRef failed, const std::string& cause) {
+                                     RestoreScope scope, SubtaskRef failed,
+                                     const std::string& cause) {
   restart_strategy_->notify_failure();
   const bool restarts = restart_strategy_->can_restart();
   if (ports_.observer != nullptr) ports_.observer->on_failover(job_, failed, cause, restarts);
   if (restarts) {
-    restart_tasks_with_delay(vertices);
+    restart_tasks_with_delay(vertices, scope);
   } else {
     terminate_job(JobStatus::FAILING, cause);
   }
 }
 
-void DefaultScheduler::restart_tasks_with_delay(const std::vector<ExecutionVertexId>& vertices) {
+void DefaultScheduler::restart_tasks_with_delay(const std::vector<ExecutionVertexId>& vertices,
+                                                RestoreScope scope) {
   const std::uint64_t id = next_id_++;
   RestartSequence& sequence = restarts_[id];
   sequence.vertices = record_modifications(vertices);
+  sequence.scope = scope;
   // The delay runs from the failure, in parallel with the cancelling.
   sequence.timer =
       ports_.timers->schedule(restart_strategy_->backoff_time(), lifeline_.bind([this, id] {
@@ -252,6 +268,7 @@ void DefaultScheduler::continue_ready_restarts() {
 void DefaultScheduler::continue_restart(std::uint64_t id) {
   const auto found = restarts_.find(id);
   const VersionedVertices noted = std::move(found->second.vertices);
+  const RestoreScope scope = found->second.scope;
   restarts_.erase(found);
   const std::vector<ExecutionVertexId> vertices = unmodified(noted);  // D1
 
@@ -260,7 +277,10 @@ void DefaultScheduler::continue_restart(std::uint64_t id) {
   if (waiting_for_restart_.empty()) {
     graph_.transition_job_status(JobStatus::RESTARTING, JobStatus::RUNNING);
   }
-  for (const ExecutionVertexId vertex : vertices) graph_.reset_for_new_execution(vertex);
+  for (const ExecutionVertexId vertex : vertices) {
+    graph_.reset_for_new_execution(vertex);
+    end_of_data_.restore_vertex(vertex);
+  }
 
   VersionedVertices current;
   for (const ExecutionVertexId vertex : vertices) {
@@ -268,7 +288,7 @@ void DefaultScheduler::continue_restart(std::uint64_t id) {
   }
   coordinator_->abort_pending_checkpoints(CheckpointFailureReason::JOB_FAILOVER_REGION);
   coordinator_->restore_latest_checkpointed_state(
-      {.scope = RestoreScope::SUBTASKS, .error_if_none = false, .allow_non_restored = true},
+      {.scope = scope, .error_if_none = false, .allow_non_restored = true},
       lifeline_.bind([this, boxed = std::make_unique<VersionedVertices>(std::move(current))](
                          CompletedCheckpointPtr checkpoint) { on_restored(*boxed, checkpoint); }));
 }
@@ -308,7 +328,7 @@ std::optional<std::string> DefaultScheduler::assign_states(
     targets.push_back(std::move(target));
   }
   const StateAssignmentOperation operation{checkpoint.id, checkpoint.operator_states,
-                                           allow_non_restored_state};
+                                           allow_non_restored_state, semantics_->state_assignment};
   const base::Result<std::monostate, std::string> assigned = operation.assign_states(targets);
   if (!assigned) return assigned.error();
   std::size_t at = 0;
@@ -423,20 +443,52 @@ void DefaultScheduler::check_job_done() {
   }
 }
 
-void DefaultScheduler::stop_with_savepoint(std::string target_directory, bool drain,
-                                           StopDone done) {
+// ---- Savepoints
+
+bool DefaultScheduler::can_take_savepoint(const std::string& target_directory,
+                                          StopDone& done) const {
   std::string problem;
   if (target_directory.empty() && submission_.checkpoints.savepoint_directory.empty()) {
     problem = "no savepoint directory configured: set state.savepoints.dir or name one";
   } else if (is_globally_terminal(status())) {
     problem = std::string("the job is ") + to_string(status());
   }
-  if (!problem.empty()) {
-    done(base::Failure{problem});
-    return;
-  }
+  if (problem.empty()) return true;
+  done(base::Failure{std::move(problem)});
+  return false;
+}
+
+void DefaultScheduler::trigger_savepoint(std::string target_directory, bool cancel, StopDone done) {
+  if (!can_take_savepoint(target_directory, done)) return;
+  if (cancel) coordinator_->stop_checkpoint_scheduler();
+  coordinator_->trigger_savepoint(
+      std::move(target_directory), SavepointFormatType::CANONICAL,
+      lifeline_.bind([this, cancel,
+                      done = std::make_unique<StopDone>(std::move(done))](CheckpointResult result) {
+        if (!result.ok()) {
+          if (cancel) restart_checkpoint_scheduler();
+          (*done)(base::Failure{std::string(to_string(result.error()))});
+          return;
+        }
+        if (cancel) cancel_job();
+        (*done)(std::move(result).value());
+      }));
+}
+
+void DefaultScheduler::stop_with_savepoint(std::string target_directory, bool drain,
+                                           StopDone done) {
+  if (!can_take_savepoint(target_directory, done)) return;
   const std::uint64_t id = next_id_++;
-  stops_[id].done = std::move(done);
+  Stop& stop = stops_[id];
+  stop.handler = semantics_->make_stop_handler(*this, std::move(done));
+  for (const ExecutionVertexId vertex : graph_.all_vertices()) {
+    const Execution& execution = graph_.vertex(vertex).execution();
+    if (is_terminal(execution.state)) {
+      stop.ended.push_back(execution.state);
+    } else {
+      stop.running.insert(execution.id);
+    }
+  }
   // Only the savepoint's data must be committed: periodic checkpoints end here.
   coordinator_->stop_checkpoint_scheduler();
   coordinator_->trigger_synchronous_savepoint(
@@ -444,33 +496,58 @@ void DefaultScheduler::stop_with_savepoint(std::string target_directory, bool dr
       lifeline_.bind([this, id](CheckpointResult result) {
         const auto found = stops_.find(id);
         if (found == stops_.end()) return;
-        if (!result.ok()) {
-          finish_stop(id, base::Failure{std::string(to_string(result.error()))});
-          return;
+        found->second.has_savepoint = result.ok();
+        if (found->second.handler->handle_savepoint_creation(std::move(result))) {
+          stops_.erase(id);
+        } else {
+          end_stop_when_terminated(id);
         }
-        found->second.savepoint = std::move(result).value();
-        if (is_globally_terminal(status())) finish_stop_of_ended_job(id);
       }));
 }
 
-void DefaultScheduler::finish_stop_of_ended_job(std::uint64_t stop) {
-  if (status() == JobStatus::FINISHED) {
-    finish_stop(stop, stops_.at(stop).savepoint);
-  } else {
-    finish_stop(stop, base::Failure{std::string("Reached state ") + to_string(status()) +
-                                    " instead of FINISHED."});
+void DefaultScheduler::on_attempt_terminal(ExecutionAttemptId attempt, ExecutionState state) {
+  for (auto& [id, stop] : stops_) {
+    if (stop.running.erase(attempt) == 0) continue;
+    stop.ended.push_back(state);
+    end_stop_when_terminated(id);
   }
 }
 
-void DefaultScheduler::finish_stop(std::uint64_t stop, StopResult result) {
-  const auto found = stops_.find(stop);
-  StopDone done = std::move(found->second.done);
-  stops_.erase(found);
-  if (!result.ok() && !is_globally_terminal(status()) &&
-      coordinator_->is_periodic_checkpointing_configured()) {
+void DefaultScheduler::end_stop_when_terminated(std::uint64_t id) {
+  const Stop& stop = stops_.at(id);
+  if (!stop.has_savepoint || !stop.running.empty()) return;
+  ports_.timers->schedule(Duration{0}, lifeline_.bind([this, id] {
+    const auto found = stops_.find(id);
+    if (found == stops_.end()) return;
+    const std::vector<ExecutionState> states = found->second.ended;
+    if (found->second.handler->handle_executions_termination(states)) stops_.erase(id);
+  }));
+}
+
+void DefaultScheduler::restart_checkpoint_scheduler() {
+  if (is_globally_terminal(status())) return;
+  if (coordinator_->is_periodic_checkpointing_configured()) {
     coordinator_->start_checkpoint_scheduler();
   }
-  done(std::move(result));
+}
+
+void DefaultScheduler::fail_unrecoverably(const std::string& cause) {
+  if (status() != JobStatus::RUNNING && status() != JobStatus::RESTARTING) return;
+  if (ports_.observer != nullptr) ports_.observer->on_failover(job_, {-1, -1, 0}, cause, false);
+  terminate_job(JobStatus::FAILING, cause);
+}
+
+void DefaultScheduler::notify_end_of_data(ExecutionAttemptId attempt) {
+  const ExecutionVertex* vertex = graph_.find_vertex(attempt);
+  if (vertex == nullptr || !semantics_->checkpoints_at_end_of_data) return;
+  if (!submission_.checkpoints.interval ||
+      !submission_.checkpoints.checkpoints_after_tasks_finish) {
+    return;
+  }
+  end_of_data_.record_task_end_of_data(vertex->id());
+  if (end_of_data_.are_all_tasks_end_of_data()) {
+    coordinator_->trigger_checkpoint_of_type(RequestedCheckpointType::CONFIGURED, {});
+  }
 }
 
 }  // namespace tailrace::engine

@@ -23,7 +23,9 @@
 #include "engine/scheduling/checkpointing.hpp"
 #include "engine/scheduling/failover_strategy.hpp"
 #include "engine/scheduling/job_submission.hpp"
+#include "engine/scheduling/scheduling_semantics.hpp"
 #include "engine/scheduling/slot_sharing.hpp"
+#include "engine/scheduling/vertex_end_of_data_listener.hpp"
 #include "sim/base/lifeline.hpp"
 #include "sim/base/result.hpp"
 
@@ -41,11 +43,9 @@ class SchedulerOwner {
   ~SchedulerOwner() = default;
 };
 
-// The savepoint, or why the job goes on (or ended otherwise).
-using StopResult = base::Result<CompletedCheckpointPtr, std::string>;
-using StopDone = base::InplaceFunction<void(StopResult)>;
-
-class DefaultScheduler final : private ExecutionGraphListener, private FailJobCallback {
+class DefaultScheduler final : private ExecutionGraphListener,
+                               private FailJobCallback,
+                               private StopWithSavepointOperations {
  public:
   // Requires: everything passed by reference outlives the scheduler.
   DefaultScheduler(JobId job, std::shared_ptr<const JobGraph> graph, JobSubmission submission,
@@ -74,13 +74,20 @@ class DefaultScheduler final : private ExecutionGraphListener, private FailJobCa
   // Tries the slot requests that wait, oldest first.
   void on_slots_available();
 
+  // 1.20: the task has processed all its data.
+  void notify_end_of_data(ExecutionAttemptId attempt);
+
   // Restarts all vertices, if the restart strategy allows.
   void handle_global_failure(const std::string& cause);
   void cancel_job();
-  // S-7.1 to S-7.4: savepoint, then every task finishes, then `done` with the savepoint. A savepoint
+  // a savepoint, and if `cancel` is set the end of the job when it is complete. Meanwhile no
+  // periodic checkpoints start; they go on if the savepoint fails.
+  void trigger_savepoint(std::string target_directory, bool cancel, StopDone done);
+  // S-7.1 to S-7.6: savepoint, then every task finishes, then `done` with the savepoint. A savepoint
   // that fails is told at once; periodic checkpoints start again and the job goes on. A failure
-  // between the savepoint and the end of the tasks restarts the job, which then goes on: 1.10 waits
-  // on for its end, and only another request ends it. All requests are told when it comes.
+  // between the savepoint and the end of the tasks restarts a job of 1.10, which then goes on: the
+  // request waits for its end, and only another request ends it. All requests are told when it comes.
+  // Under 1.20 it fails the job for good.
   void stop_with_savepoint(std::string target_directory, bool drain, StopDone done);
 
  private:
@@ -93,6 +100,7 @@ class DefaultScheduler final : private ExecutionGraphListener, private FailJobCa
   // A restart between the failure and the deployment.
   struct RestartSequence {
     VersionedVertices vertices;
+    RestoreScope scope = RestoreScope::SUBTASKS;
     TimerId timer;  // 0: the delay is over
   };
   struct PendingSlotRequest {
@@ -100,8 +108,10 @@ class DefaultScheduler final : private ExecutionGraphListener, private FailJobCa
     TimerId timeout;
   };
   struct Stop {
-    StopDone done;
-    CompletedCheckpointPtr savepoint;  // null: not complete yet
+    std::unique_ptr<StopWithSavepointTerminationHandler> handler;
+    bool has_savepoint = false;
+    std::set<ExecutionAttemptId> running;  // of those that there were when the stop began
+    std::vector<ExecutionState> ended;     // the others
   };
 
   // ExecutionGraphListener.
@@ -111,6 +121,9 @@ class DefaultScheduler final : private ExecutionGraphListener, private FailJobCa
   // FailJobCallback.
   void fail_job(std::string_view cause) override { handle_global_failure(std::string(cause)); }
   void fail_job_due_to_task_failure(std::string_view cause, ExecutionAttemptId attempt) override;
+  // StopWithSavepointOperations.
+  void restart_checkpoint_scheduler() override;
+  void fail_unrecoverably(const std::string& cause) override;
 
   void restore_savepoint(CompletedCheckpointPtr savepoint);
   void begin();
@@ -118,9 +131,9 @@ class DefaultScheduler final : private ExecutionGraphListener, private FailJobCa
   [[nodiscard]] std::uint64_t& version_of(ExecutionVertexId id);
   [[nodiscard]] std::vector<ExecutionVertexId> unmodified(const VersionedVertices& vertices);
 
-  void maybe_restart(const std::vector<ExecutionVertexId>& vertices, SubtaskRef failed,
-                     const std::string& cause);
-  void restart_tasks_with_delay(const std::vector<ExecutionVertexId>& vertices);
+  void maybe_restart(const std::vector<ExecutionVertexId>& vertices, RestoreScope scope,
+                     SubtaskRef failed, const std::string& cause);
+  void restart_tasks_with_delay(const std::vector<ExecutionVertexId>& vertices, RestoreScope scope);
   [[nodiscard]] bool can_continue(const RestartSequence& sequence);
   void continue_restart(std::uint64_t sequence);
   void continue_ready_restarts();
@@ -137,11 +150,16 @@ class DefaultScheduler final : private ExecutionGraphListener, private FailJobCa
 
   void terminate_job(JobStatus transient, const std::string& cause);
   void check_job_done();
-  void finish_stop_of_ended_job(std::uint64_t stop);
-  void finish_stop(std::uint64_t stop, StopResult result);
+  void report_end(JobStatus status);
+  // Whether a request for a savepoint can be met; otherwise `done` is told why not.
+  [[nodiscard]] bool can_take_savepoint(const std::string& target_directory, StopDone& done) const;
+  void on_attempt_terminal(ExecutionAttemptId attempt, ExecutionState state);
+  // Once its savepoint is complete and all its attempts have ended: as an event of its own.
+  void end_stop_when_terminated(std::uint64_t stop);
 
   JobId job_;
   JobSubmission submission_;
+  const SchedulingSemantics* semantics_;
   Ports ports_;
   ClusterConfig cluster_;
   SchedulerOwner& owner_;
@@ -160,6 +178,7 @@ class DefaultScheduler final : private ExecutionGraphListener, private FailJobCa
   std::map<std::uint64_t, PendingSlotRequest> slot_requests_;
   bool continuing_ = false;  // an event that continues ready restarts is on its way
   std::map<std::uint64_t, Stop> stops_;
+  VertexEndOfDataListener end_of_data_;
   std::string failure_cause_;
   base::Lifeline lifeline_;
 };

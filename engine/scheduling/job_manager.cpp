@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/generation.hpp"
 #include "engine/graph/streaming_job_graph_generator.hpp"
 #include "sim/base/assert.hpp"
 
@@ -29,47 +30,43 @@ bool is_over(JobStatus status) {
 base::Result<JobId, std::string> JobManager::submit_job(JobSubmission submission) {
   base::Result<JobGraph, std::string> graph = generate_job_graph(submission.graph);
   if (!graph) return base::Failure{graph.error()};
-  return master_.start(std::make_shared<const JobGraph>(std::move(graph).value()),
-                       std::move(submission));
+  auto job_graph = std::make_shared<JobGraph>(std::move(graph).value());
+  job_graph->edges = &subtask_edges(submission.tasks.generation);
+  return master_.start(std::move(job_graph), std::move(submission));
 }
 
 void JobManager::cancel_job(JobId job) {
   if (DefaultScheduler* scheduler = master_.find_scheduler(job)) scheduler->cancel_job();
 }
 
+DefaultScheduler* JobManager::find_scheduler(JobId job, StopDone& done) {
+  DefaultScheduler* scheduler = master_.find_scheduler(job);
+  if (scheduler == nullptr) done(base::Failure{std::string("there is no such job")});
+  return scheduler;
+}
+
 void JobManager::stop_with_savepoint(JobId job, std::string target_directory, bool drain,
                                      StopDone done) {
-  DefaultScheduler* scheduler = master_.find_scheduler(job);
-  if (scheduler == nullptr) {
-    done(base::Failure{std::string("there is no such job")});
-    return;
-  }
+  DefaultScheduler* scheduler = find_scheduler(job, done);
+  if (scheduler == nullptr) return;
   scheduler->stop_with_savepoint(std::move(target_directory), drain, std::move(done));
 }
 
-CheckpointCoordinator* JobManager::find_coordinator(JobId job, StopDone& done) {
-  DefaultScheduler* scheduler = master_.find_scheduler(job);
-  if (scheduler == nullptr) {
-    done(base::Failure{std::string("there is no such job")});
-  } else if (is_over(scheduler->status())) {
-    done(base::Failure{std::string("the job is ") + to_string(scheduler->status())});
-  } else {
-    return scheduler->coordinator();
-  }
-  return nullptr;
-}
-
-void JobManager::trigger_savepoint(JobId job, std::string target_directory, StopDone done) {
-  CheckpointCoordinator* coordinator = find_coordinator(job, done);
-  if (coordinator == nullptr) return;
-  coordinator->trigger_savepoint(std::move(target_directory), SavepointFormatType::CANONICAL,
-                                 explain(std::move(done)));
+void JobManager::trigger_savepoint(JobId job, std::string target_directory, bool cancel,
+                                   StopDone done) {
+  DefaultScheduler* scheduler = find_scheduler(job, done);
+  if (scheduler == nullptr) return;
+  scheduler->trigger_savepoint(std::move(target_directory), cancel, std::move(done));
 }
 
 void JobManager::trigger_checkpoint(JobId job, StopDone done) {
-  CheckpointCoordinator* coordinator = find_coordinator(job, done);
-  if (coordinator == nullptr) return;
-  coordinator->trigger_checkpoint(false, explain(std::move(done)));
+  DefaultScheduler* scheduler = find_scheduler(job, done);
+  if (scheduler == nullptr) return;
+  if (is_over(scheduler->status())) {
+    done(base::Failure{std::string("the job is ") + to_string(scheduler->status())});
+    return;
+  }
+  scheduler->coordinator()->trigger_checkpoint(false, explain(std::move(done)));
 }
 
 JobStatus JobManager::status(JobId job) {

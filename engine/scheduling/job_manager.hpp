@@ -29,7 +29,8 @@ class JobManager {
   // the reason why it goes on; possibly inside this call.
   void stop_with_savepoint(JobId job, std::string target_directory, bool drain, StopDone done);
   // A savepoint, or a checkpoint out of turn, of a job that goes on.
-  void trigger_savepoint(JobId job, std::string target_directory, StopDone done);
+  // `cancel`: the job ends when the savepoint is complete.
+  void trigger_savepoint(JobId job, std::string target_directory, bool cancel, StopDone done);
   void trigger_checkpoint(JobId job, StopDone done);
 
   // Requires: a job of this job manager.
@@ -41,7 +42,8 @@ class JobManager {
   [[nodiscard]] const SlotPool& slot_pool() const { return master_.slot_pool(); }
 
  private:
-  [[nodiscard]] CheckpointCoordinator* find_coordinator(JobId job, StopDone& done);
+  // Null, and `done` is told so, for an unknown job.
+  [[nodiscard]] DefaultScheduler* find_scheduler(JobId job, StopDone& done);
 
   ProcessId self_;
   JobMaster master_;

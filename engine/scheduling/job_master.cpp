@@ -85,7 +85,9 @@ void JobMaster::report_checkpoint_metrics(ReportCheckpointMetrics message) {
   if (scheduler != nullptr) scheduler->coordinator()->report_checkpoint_metrics(message);
 }
 
-void JobMaster::notify_end_of_data(JobId, ExecutionAttemptId) {}
+void JobMaster::notify_end_of_data(JobId job, ExecutionAttemptId attempt) {
+  if (DefaultScheduler* scheduler = find_scheduler(job)) scheduler->notify_end_of_data(attempt);
+}
 
 void JobMaster::heartbeat_from_task_manager(ProcessId task_manager) {
   heartbeats_.receive_heartbeat(task_manager);

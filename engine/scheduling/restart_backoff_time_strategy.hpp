@@ -83,14 +83,25 @@ class FailureRateRestartBackoffTimeStrategy final : public RestartBackoffTimeStr
   std::deque<Time> failures_;
 };
 
-// Keys `restart-strategy`, `restart-strategy.fixed-delay.*`, `restart-strategy.failure-rate.*`, with
-// their defaults.
+// Keys `restart-strategy.exponential-delay.*` of 1.20.
+struct ExponentialDelayConfig {
+  Duration initial_backoff = Duration::seconds(1);
+  Duration max_backoff = Duration::seconds(60);
+  double multiplier = 1.5;
+  Duration reset_threshold = Duration::seconds(3600);
+  double jitter = 0.1;  // part of the backoff that is drawn, both ways
+  std::int32_t attempts = std::numeric_limits<std::int32_t>::max();
+};
+
+// Keys `restart-strategy`, `restart-strategy.fixed-delay.*`, `restart-strategy.failure-rate.*`,
+// `restart-strategy.exponential-delay.*` (1.20), with their defaults.
 struct RestartStrategyConfig {
   enum class Kind : std::uint8_t {
-    kUnset,  // fixed delay without end, 1 s, if checkpointing is on; else none (S-6.7)
+    kUnset,  // with checkpointing what RestartStrategySemantics says; else none (S-6.7)
     kNone,
     kFixedDelay,
     kFailureRate,
+    kExponentialDelay,
   };
   Kind kind = Kind::kUnset;
   std::int32_t fixed_delay_attempts = 1;
@@ -98,9 +109,18 @@ struct RestartStrategyConfig {
   std::int32_t failure_rate_max_failures = 1;
   Duration failure_rate_interval = Duration::seconds(60);
   Duration failure_rate_delay = Duration::seconds(1);
+  ExponentialDelayConfig exponential_delay = {};
 };
 
+// Where the generations differ.
+struct RestartStrategySemantics {
+  RestartStrategyConfig unset_with_checkpoints;
+  FailureRateRestartBackoffTimeStrategy::Semantics failure_rate;
+};
+
+// `random` draws the jitter of an exponential delay, from the stream `restart.backoff`.
 [[nodiscard]] std::unique_ptr<RestartBackoffTimeStrategy> make_restart_strategy(
-    const RestartStrategyConfig& config, bool checkpointing_enabled, const Clock& clock);
+    const RestartStrategyConfig& config, bool checkpointing_enabled,
+    const RestartStrategySemantics& semantics, const Clock& clock, RandomDraws& random);
 
 }  // namespace tailrace::engine

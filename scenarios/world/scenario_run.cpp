@@ -225,7 +225,7 @@ bool ScenarioRun::perform(std::size_t index) {
       return false;  // a hit when it begins
     case ActionKind::kSavepoint:
       if (job_ended_) return false;
-      job_manager_->trigger_savepoint(job_, {}, [](const engine::StopResult&) {});
+      job_manager_->trigger_savepoint(job_, {}, false, [](const engine::StopResult&) {});
       return true;
     case ActionKind::kCheckpoint:
       if (job_ended_) return false;

@@ -380,18 +380,22 @@ void CheckpointCoordinator110::restore_master_hooks(const CompletedCheckpoint& c
   }
 }
 
-void CheckpointCoordinator110::shutdown(JobStatus status) {
-  locked([this, status] {
-    if (shutdown_) return;
-    shutdown_ = true;
-    periodic_scheduling_ = false;
-    trigger_request_queued_ = false;  // the periodic timer ticks on, as Flink's does
-    for (MasterTriggerRestoreHook* hook : master_hooks_) hook->close();
-    master_hooks_.clear();
-    abort_all_locked(CheckpointFailureReason::CHECKPOINT_COORDINATOR_SHUTDOWN);
-    services_.store->shutdown(status);
-    services_.id_counter->shutdown(status);
+void CheckpointCoordinator110::shutdown(JobStatus status, ShutdownDone done) {
+  locked([this, status, done = std::move(done)]() mutable {
+    if (!shutdown_) shutdown_locked(status);
+    if (done) done();
   });
+}
+
+void CheckpointCoordinator110::shutdown_locked(JobStatus status) {
+  shutdown_ = true;
+  periodic_scheduling_ = false;
+  trigger_request_queued_ = false;  // the periodic timer ticks on, as Flink's does
+  for (MasterTriggerRestoreHook* hook : master_hooks_) hook->close();
+  master_hooks_.clear();
+  abort_all_locked(CheckpointFailureReason::CHECKPOINT_COORDINATOR_SHUTDOWN);
+  services_.store->shutdown(status);
+  services_.id_counter->shutdown(status);
 }
 
 }  // namespace tailrace::engine

@@ -101,7 +101,7 @@ class CheckpointCoordinator110 final : public CheckpointCoordinator {
   void restore_latest_checkpointed_state(RestoreRequest request, RestoreDone done) override;
   void restore_savepoint(CompletedCheckpointPtr savepoint, ClaimMode mode, bool allow_non_restored,
                          RestoreDone done) override;
-  void shutdown(JobStatus status) override;
+  void shutdown(JobStatus status, ShutdownDone done = {}) override;
 
   // Requires: an identifier that is not blank. False: there is one of that name already.
   // The hook outlives the coordinator.
@@ -165,6 +165,7 @@ class CheckpointCoordinator110 final : public CheckpointCoordinator {
   void drop_subsumed_checkpoints(CheckpointId completed);
   void remember_recent_checkpoint(CheckpointId id);
   void discard_subtask_state(const AcknowledgeCheckpoint& message);
+  void shutdown_locked(JobStatus status);
   void restore_latest_locked(RestoreRequest request, RestoreDone& done);
   void restore_master_hooks(const CompletedCheckpoint& checkpoint, bool allow_non_restored);
 

@@ -444,17 +444,21 @@ void CheckpointCoordinator120::restore_master_hooks(const CompletedCheckpoint& c
   }
 }
 
-void CheckpointCoordinator120::shutdown(JobStatus) {
-  locked([this] {
-    if (shutdown_) return;
-    shutdown_ = true;
-    periodic_scheduling_ = false;  // the periodic timer ticks on, as Flink's does
-    for (AsynchronousMasterHook* hook : master_hooks_) hook->close();
-    master_hooks_.clear();
-    decider_.abort_all(CheckpointFailureReason::CHECKPOINT_COORDINATOR_SHUTDOWN);
-    abort_pending_checkpoints_if([](const PendingCheckpoint120&) { return true; },
-                                 CheckpointFailureReason::CHECKPOINT_COORDINATOR_SHUTDOWN);
+void CheckpointCoordinator120::shutdown(JobStatus, ShutdownDone done) {
+  locked([this, done = std::move(done)]() mutable {
+    if (!shutdown_) shutdown_locked();
+    if (done) done();
   });
+}
+
+void CheckpointCoordinator120::shutdown_locked() {
+  shutdown_ = true;
+  periodic_scheduling_ = false;  // the periodic timer ticks on, as Flink's does
+  for (AsynchronousMasterHook* hook : master_hooks_) hook->close();
+  master_hooks_.clear();
+  decider_.abort_all(CheckpointFailureReason::CHECKPOINT_COORDINATOR_SHUTDOWN);
+  abort_pending_checkpoints_if([](const PendingCheckpoint120&) { return true; },
+                               CheckpointFailureReason::CHECKPOINT_COORDINATOR_SHUTDOWN);
 }
 
 }  // namespace tailrace::engine

@@ -111,7 +111,7 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   void restore_latest_checkpointed_state(RestoreRequest request, RestoreDone done) override;
   void restore_savepoint(CompletedCheckpointPtr savepoint, ClaimMode mode, bool allow_non_restored,
                          RestoreDone done) override;
-  void shutdown(JobStatus status) override;
+  void shutdown(JobStatus status, ShutdownDone done = {}) override;
 
   // Requires: an identifier that is not blank. False: there is one of that name already.
   // The hook outlives the coordinator.
@@ -213,6 +213,7 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   void fail_finalisation(CheckpointFailureReason reason);
   // Step 6 of 4.3, then whoever waits, then whatever was deferred.
   void end_finalisation(std::optional<CheckpointFailureReason> failure);
+  void shutdown_locked();
   void restore_latest_locked(RestoreRequest request, RestoreDone& done);
   void restore_master_hooks(const CompletedCheckpoint& checkpoint, bool allow_non_restored);
 

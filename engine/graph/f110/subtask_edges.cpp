@@ -81,3 +81,12 @@ std::vector<ConsumedSubpartition> consumed_subpartitions(DistributionPattern pat
 }
 
 }  // namespace tailrace::engine::f110
+
+namespace tailrace::engine {
+
+const SubtaskEdges& subtask_edges_110() {
+  static constexpr SubtaskEdges kEdges{&f110::consumed_subpartitions, &f110::subpartition_counts};
+  return kEdges;
+}
+
+}  // namespace tailrace::engine

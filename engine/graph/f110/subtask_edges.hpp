@@ -8,19 +8,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/graph/consumed_subpartition.hpp"
-#include "engine/graph/job_graph.hpp"
+#include "engine/graph/subtask_edges.hpp"
 
 namespace tailrace::engine::f110 {
 
-// The channels of `consumer`'s gate, in the gate's order (ascending producers).
-// Requires: producers, consumers >= 1; 0 <= consumer < consumers.
+// See SubtaskEdges.
 [[nodiscard]] std::vector<ConsumedSubpartition> consumed_subpartitions(DistributionPattern pattern,
                                                                        std::int32_t producers,
                                                                        std::int32_t consumers,
                                                                        std::int32_t consumer);
-
-// How many subpartitions each producer's partition has: its consumers.
 [[nodiscard]] std::vector<std::int32_t> subpartition_counts(DistributionPattern pattern,
                                                             std::int32_t producers,
                                                             std::int32_t consumers);

@@ -65,3 +65,12 @@ std::vector<ConsumedSubpartition> consumed_subpartitions(DistributionPattern pat
 }
 
 }  // namespace tailrace::engine::f120
+
+namespace tailrace::engine {
+
+const SubtaskEdges& subtask_edges_120() {
+  static constexpr SubtaskEdges kEdges{&f120::consumed_subpartitions, &f120::subpartition_counts};
+  return kEdges;
+}
+
+}  // namespace tailrace::engine

@@ -4,12 +4,12 @@
 
 #include "engine/checkpoint/checkpoint_id_counter.hpp"
 #include "engine/checkpoint/checkpoint_storage.hpp"
-#include "engine/checkpoint/checkpoints.hpp"
 #include "engine/checkpoint/completed_checkpoint_store.hpp"
 #include "engine/checkpoint/f110/checkpoint_coordinator_110.hpp"
 #include "engine/checkpoint/f110/checkpoint_failure_manager_110.hpp"
 #include "engine/checkpoint/f110/checkpoint_stats_110.hpp"
 #include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
+#include "engine/scheduling/load_savepoint.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
@@ -30,6 +30,9 @@ class JobCheckpointing110 final : public JobCheckpointing {
   }
 
   [[nodiscard]] CheckpointCoordinator& coordinator() override { return coordinator_; }
+  void shutdown(JobStatus status, ShutdownDone done) override {
+    coordinator_.shutdown(status, std::move(done));
+  }
 
  private:
   [[nodiscard]] CheckpointCoordinatorConfiguration110 configuration() const {
@@ -80,16 +83,7 @@ std::unique_ptr<JobCheckpointing> CheckpointingFactory110::create(CoordinatorCon
 base::Result<CompletedCheckpointPtr, std::string> CheckpointingFactory110::load_savepoint(
     JobId job, const std::string& path, const std::vector<std::byte>& metadata,
     const JobGraph& graph, bool allow_non_restored_state) {
-  Checkpoints::OperatorToVertex operators;
-  for (const JobVertex& vertex : graph.vertices) {
-    const Checkpoints::Vertex target{vertex.max_parallelism, vertex.max_parallelism_auto};
-    for (const OperatorId& id : vertex.operator_ids_tail_first) operators[id] = target;
-    for (const std::optional<OperatorId>& id : vertex.user_defined_ids_tail_first) {
-      if (id.has_value()) operators[*id] = target;
-    }
-  }
-  return Checkpoints::load_and_validate_checkpoint(job, operators, metadata, path,
-                                                   allow_non_restored_state);
+  return engine::load_savepoint(job, path, metadata, graph, allow_non_restored_state);
 }
 
 }  // namespace tailrace::engine

@@ -15,15 +15,7 @@ namespace tailrace::engine::f120 {
 
 class ExponentialDelayRestartBackoffTimeStrategy final : public RestartBackoffTimeStrategy {
  public:
-  // Keys `restart-strategy.exponential-delay.*`.
-  struct Config {
-    Duration initial_backoff = Duration::seconds(1);
-    Duration max_backoff = Duration::seconds(60);
-    double multiplier = 1.5;
-    Duration reset_threshold = Duration::seconds(3600);
-    double jitter = 0.1;  // part of the backoff that is drawn, both ways
-    std::int32_t attempts = std::numeric_limits<std::int32_t>::max();
-  };
+  using Config = ExponentialDelayConfig;
   // A back-off in ms, uniform in [low, high].
   using Draw = std::function<std::int64_t(std::int64_t low, std::int64_t high)>;
 

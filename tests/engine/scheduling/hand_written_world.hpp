@@ -16,7 +16,11 @@
 
 namespace tailrace::engine {
 
-class World final : public Clock, public Timers, public RemoteCalls, public BlobStore {
+class World final : public Clock,
+                    public Timers,
+                    public RemoteCalls,
+                    public BlobStore,
+                    public RandomDraws {
  public:
   static constexpr Duration kLatency = Duration::millis(1);
 
@@ -46,6 +50,9 @@ class World final : public Clock, public Timers, public RemoteCalls, public Blob
     now_ = end;
   }
   void run_for(Duration duration) { run_until(now_ + duration); }
+
+  // The least that may be drawn.
+  std::int64_t uniform(std::string_view, std::int64_t low, std::int64_t) override { return low; }
 
   // Calls. A dead process gets nothing.
   void send(ProcessId to, std::int64_t, Callback deliver) override {
@@ -193,7 +200,10 @@ class FakeCoordinator final : public CheckpointCoordinator, public JobCheckpoint
     latest = savepoint;
     done(savepoint);
   }
-  void shutdown(JobStatus) override { log_.push_back("shutdown"); }
+  void shutdown(JobStatus, ShutdownDone done) override {
+    log_.push_back("shutdown");
+    if (done) done();
+  }
 
   CompletedCheckpointPtr latest;
   CheckpointDone savepoint_done;
@@ -258,6 +268,7 @@ class Cluster {
     ports.clock = &world;
     ports.timers = &world;
     ports.calls = &world;
+    ports.random = &world;
     ports.blobs = &world;
     ports.observer = &observer;
     manager = std::make_unique<JobManager>(ports, config, checkpointing);

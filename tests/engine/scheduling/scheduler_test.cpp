@@ -392,8 +392,9 @@ TEST(RestartStrategy, FailureRateOf110ToleratesOneFailureLess) {  // RS-3
 
 TEST(RestartStrategy, UnsetIsEndlessWithCheckpointingAndNoneWithout) {  // RS-13
   World world;
-  const auto with = make_restart_strategy({}, true, world);
-  const auto without = make_restart_strategy({}, false, world);
+  const RestartStrategySemantics& semantics = scheduling_semantics_110().restart;
+  const auto with = make_restart_strategy({}, true, semantics, world, world);
+  const auto without = make_restart_strategy({}, false, semantics, world, world);
   for (int i = 0; i < 1000; ++i) with->notify_failure();
   EXPECT_TRUE(with->can_restart());
   EXPECT_EQ(with->backoff_time(), 1_s);

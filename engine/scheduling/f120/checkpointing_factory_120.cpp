@@ -1,0 +1,117 @@
+#include "engine/scheduling/f120/checkpointing_factory_120.hpp"
+
+#include <utility>
+
+#include "engine/checkpoint/checkpoint_id_counter.hpp"
+#include "engine/checkpoint/checkpoint_storage.hpp"
+#include "engine/checkpoint/checkpoints.hpp"
+#include "engine/checkpoint/f120/checkpoint_coordinator_120.hpp"
+#include "engine/checkpoint/f120/checkpoint_failure_manager_120.hpp"
+#include "engine/checkpoint/f120/checkpoint_stats_120.hpp"
+#include "engine/checkpoint/f120/checkpoints_cleaner.hpp"
+#include "engine/checkpoint/f120/default_checkpoint_plan_calculator.hpp"
+#include "engine/checkpoint/f120/standalone_completed_checkpoint_store_120.hpp"
+#include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
+#include "engine/scheduling/load_savepoint.hpp"
+#include "engine/state/f120/shared_state_registry_120.hpp"
+#include "sim/base/assert.hpp"
+
+namespace tailrace::engine {
+namespace {
+
+// Flink's interval of no periodic checkpoints; a shorter one than 10 ms means the same (section 8).
+std::optional<Duration> periodic_interval(const std::optional<Duration>& interval) {
+  return interval.has_value() && *interval < Duration::millis(10) ? std::nullopt : interval;
+}
+
+class JobCheckpointing120 final : public JobCheckpointing {
+ public:
+  explicit JobCheckpointing120(CoordinatorContext context)
+      : context_(std::move(context)),
+        storage_(*context_.ports.blobs, *context_.ports.random, context_.job,
+                 context_.tasks.checkpoint_directory, context_.config.savepoint_directory),
+        registry_([this](const StreamStateHandle& handle) {
+          storage_.discard_file(stream_name(handle));
+        }),
+        cleaner_(
+            [this](CompletedCheckpointPtr checkpoint, base::InplaceFunction<void(), 128> done) {
+              discard_completed_checkpoint(*checkpoint, storage_);
+              done();
+            }),
+        store_(context_.config.max_retained, registry_, cleaner_),
+        failures_(context_.config.tolerable_failures, *context_.fail_job),
+        stats_tracker_(
+            std::make_shared<CheckpointStatsTracker>(kCheckpointStats120, context_.config.history)),
+        plans_(*context_.graph, context_.all_tasks, context_.config.checkpoints_after_tasks_finish),
+        coordinator_(configuration(), {}, services()) {
+    context_.ports.observer->on_checkpoint_stats_tracker(context_.job, stats_tracker_);
+  }
+
+  [[nodiscard]] CheckpointCoordinator& coordinator() override { return coordinator_; }
+  void shutdown(JobStatus status, ShutdownDone done) override {
+    coordinator_.shutdown(status,
+                          [this, status, done = std::make_unique<ShutdownDone>(std::move(done))] {
+                            store_.shutdown(status);
+                            if (*done) (*done)();
+                          });
+  }
+
+ private:
+  [[nodiscard]] CheckpointCoordinatorConfiguration120 configuration() const {
+    const CheckpointConfig& config = context_.config;
+    CheckpointCoordinatorConfiguration120 configuration;
+    configuration.job = context_.job;
+    configuration.interval = periodic_interval(config.interval);
+    configuration.interval_during_backlog = config.interval_during_backlog;
+    configuration.timeout = config.timeout;
+    configuration.min_pause = config.min_pause;
+    configuration.max_concurrent = config.max_concurrent;
+    configuration.retention = config.retention;
+    configuration.exactly_once = context_.tasks.mode == CheckpointingMode::EXACTLY_ONCE;
+    configuration.unaligned = config.unaligned;
+    configuration.aligned_timeout = config.aligned_timeout;
+    TAILRACE_ASSERT(!configuration.problem().has_value());
+    return configuration;
+  }
+  [[nodiscard]] CheckpointCoordinatorServices120 services() {
+    return {.clock = context_.ports.clock,
+            .timers = context_.ports.timers,
+            .compute = context_.ports.compute,
+            .random = context_.ports.random,
+            .observer = context_.ports.observer,
+            .storage = &storage_,
+            .store = &store_,
+            .cleaner = &cleaner_,
+            .registry = &registry_,
+            .id_counter = &id_counter_,
+            .failure_manager = &failures_,
+            .stats_tracker = stats_tracker_.get(),
+            .plans = &plans_};
+  }
+
+  CoordinatorContext context_;
+  FsCheckpointStorage storage_;
+  SharedStateRegistry120 registry_;
+  CheckpointsCleaner cleaner_;
+  StandaloneCompletedCheckpointStore120 store_;
+  StandaloneCheckpointIDCounter id_counter_;
+  CheckpointFailureManager120 failures_;
+  std::shared_ptr<CheckpointStatsTracker> stats_tracker_;
+  DefaultCheckpointPlanCalculator plans_;
+  CheckpointCoordinator120 coordinator_;
+};
+
+}  // namespace
+
+std::unique_ptr<JobCheckpointing> CheckpointingFactory120::create(CoordinatorContext context) {
+  TAILRACE_ASSERT(context.fail_job != nullptr);
+  return std::make_unique<JobCheckpointing120>(std::move(context));
+}
+
+base::Result<CompletedCheckpointPtr, std::string> CheckpointingFactory120::load_savepoint(
+    JobId job, const std::string& path, const std::vector<std::byte>& metadata,
+    const JobGraph& graph, bool allow_non_restored_state) {
+  return engine::load_savepoint(job, path, metadata, graph, allow_non_restored_state);
+}
+
+}  // namespace tailrace::engine
