@@ -1,6 +1,7 @@
-// The options of Flink that this engine obeys, typed, with their defaults of 1.10.
+// The options of Flink that this engine obeys, typed, with their defaults of 1.10; `flink_defaults`
+// has those of either version.
 //
-// The table of their names and types is in flink_options.cpp; all other keys that Flink knows are
+// The table of their names and types is in flink_option_table.cpp; all other keys that Flink knows are
 // in flink_keys.cpp and are only mentioned.
 #pragma once
 
@@ -8,7 +9,9 @@
 #include <optional>
 #include <string>
 
+#include "engine/checkpoint/checkpoint_coordinator.hpp"
 #include "engine/ids.hpp"
+#include "engine/scheduling/restart_backoff_time_strategy.hpp"
 #include "sim/base/time.hpp"
 
 namespace tailrace::scenarios {
@@ -21,8 +24,15 @@ enum class CheckpointRetention : std::uint8_t {
 };
 
 // `kUnset` without checkpoints means no restart; with them Flink 1.10 restarts without limit after
-// one second (StreamGraphGenerator, FlinkConfigurableOptions).
-enum class RestartStrategyKind : std::uint8_t { kUnset, kNone, kFixedDelay };
+// one second (StreamGraphGenerator, FlinkConfigurableOptions), Flink 1.20 with its exponential delay.
+// The last one is 1.20's.
+enum class RestartStrategyKind : std::uint8_t {
+  kUnset,
+  kNone,
+  kFixedDelay,
+  kFailureRate,
+  kExponentialDelay,
+};
 
 enum class FailoverStrategyKind : std::uint8_t { kFull, kRegion };
 
@@ -41,6 +51,9 @@ struct FlinkOptions {
   std::int32_t retained_checkpoints = 1;
   std::int64_t state_memory_threshold_bytes = 1024;  // below: inside the metadata
   std::int64_t alignment_max_bytes = -1;             // -1: no limit
+  std::int32_t checkpoint_history = 10;
+  bool checkpoints_after_tasks_finish = true;                  // 1.20
+  engine::ClaimMode claim_mode = engine::ClaimMode::NO_CLAIM;  // 1.20; of a rescale's savepoint
 
   // Failures
   base::Duration heartbeat_interval = base::Duration::seconds(10);
@@ -49,6 +62,10 @@ struct FlinkOptions {
   RestartStrategyKind restart_strategy = RestartStrategyKind::kUnset;
   std::int32_t fixed_delay_attempts = 1;
   base::Duration fixed_delay = base::Duration::seconds(1);
+  std::int32_t failure_rate_max_failures = 1;
+  base::Duration failure_rate_interval = base::Duration::seconds(60);
+  base::Duration failure_rate_delay = base::Duration::seconds(1);
+  engine::ExponentialDelayConfig exponential_delay;
   FailoverStrategyKind failover_strategy = FailoverStrategyKind::kRegion;  // unset (S-6.6)
   base::Duration slot_request_timeout = base::Duration::seconds(300);
 
@@ -66,5 +83,15 @@ struct FlinkOptions {
   std::int32_t default_parallelism = 1;
   std::int32_t task_slots = 1;  // of a task manager, unless the cluster says otherwise
 };
+
+[[nodiscard]] inline FlinkOptions flink_defaults(engine::Generation generation) {
+  FlinkOptions options;
+  options.generation = generation;
+  if (generation == engine::Generation::kFlink120) {
+    options.state_memory_threshold_bytes =
+        20 * 1024;  // execution.checkpointing.data-inline-threshold
+  }
+  return options;
+}
 
 }  // namespace tailrace::scenarios

@@ -1,15 +1,17 @@
 #include "scenarios/flink_parser.hpp"
 
-#include <array>
-#include <limits>
+#include <charconv>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "engine/generation.hpp"
 #include "scenarios/edit_distance.hpp"
 #include "scenarios/flink_keys.hpp"
+#include "scenarios/flink_option_table.hpp"
 #include "scenarios/map_reader.hpp"
 #include "scenarios/units.hpp"
 #include "sim/base/assert.hpp"
@@ -18,245 +20,7 @@ namespace tailrace::scenarios {
 namespace {
 
 using base::Duration;
-
-// What the option is in Flink 1.10; decides which texts are values.
-enum class FlinkType : std::uint8_t {
-  kInt,
-  kMillisAsLong,  // a whole number of milliseconds; `10 s` is an error in 1.10
-  kBytesAsLong,   // a whole number of bytes
-  kDuration,
-  kTextDuration,  // a string that its reader parses as a duration; the unit must be written
-  kMemory,
-  kBoolean,
-  kWord,
-};
-
-// Filled by type: `number` holds integers, bytes and booleans.
-struct FlinkValue {
-  std::int64_t number = 0;
-  Duration duration;
-  std::string word;  // lower case
-};
-
-// Sets the option, or says what is wrong with the value.
-using Apply = std::optional<std::string> (*)(FlinkOptions&, const FlinkValue&);
-
-struct OptionSpec {
-  // The name in 1.10 first, then all others of either version.
-  std::array<std::string_view, 4> names;
-  FlinkType type;
-  std::int64_t min;
-  std::int64_t max;
-  Apply apply;
-};
-
-constexpr std::int64_t kIntMax = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t kLongMax = std::numeric_limits<std::int64_t>::max();
-
-std::int32_t narrow(const FlinkValue& value) {
-  return static_cast<std::int32_t>(value.number);
-}
-
-// For the many options that are a field and nothing else.
-template <auto kField>
-std::optional<std::string> set(FlinkOptions& options, const FlinkValue& value) {
-  auto& field = options.*kField;
-  using Field = std::remove_reference_t<decltype(field)>;
-  if constexpr (std::is_same_v<Field, Duration>) {
-    field = value.duration;
-  } else if constexpr (std::is_same_v<Field, std::optional<std::int32_t>>) {
-    field = narrow(value);
-  } else if constexpr (std::is_same_v<Field, bool>) {
-    field = value.number != 0;
-  } else {
-    field = static_cast<Field>(value.number);
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> set_interval(FlinkOptions& options, const FlinkValue& value) {
-  // Flink 1.10 CheckpointConfig: below 10 ms is refused; 0 is how one says never.
-  if (value.duration.ns == 0) {
-    options.checkpoint_interval.reset();
-    return std::nullopt;
-  }
-  if (value.duration < Duration::millis(10)) return "is below 10 ms, Flink's least interval";
-  options.checkpoint_interval = value.duration;
-  return std::nullopt;
-}
-
-std::optional<std::string> set_timeout(FlinkOptions& options, const FlinkValue& value) {
-  // Flink 1.10 CheckpointConfig.MINIMAL_CHECKPOINT_TIME.
-  if (value.duration < Duration::millis(10)) return "is below 10 ms, Flink's least timeout";
-  options.checkpoint_timeout = value.duration;
-  return std::nullopt;
-}
-
-std::optional<std::string> set_mode(FlinkOptions& options, const FlinkValue& value) {
-  if (value.word == "exactly_once") {
-    options.mode = CheckpointingMode::EXACTLY_ONCE;
-  } else if (value.word == "at_least_once") {
-    options.mode = CheckpointingMode::AT_LEAST_ONCE;
-  } else {
-    return "is neither EXACTLY_ONCE nor AT_LEAST_ONCE";
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> set_retention(FlinkOptions& options, const FlinkValue& value) {
-  if (value.word == "delete_on_cancellation") {
-    options.retention = CheckpointRetention::DELETE_ON_CANCELLATION;
-  } else if (value.word == "retain_on_cancellation") {
-    options.retention = CheckpointRetention::RETAIN_ON_CANCELLATION;
-  } else if (value.word == "no_externalized_checkpoints") {
-    options.retention = CheckpointRetention::NEVER_RETAIN;
-  } else {
-    return "is neither DELETE_ON_CANCELLATION nor RETAIN_ON_CANCELLATION";
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> set_restart_strategy(FlinkOptions& options, const FlinkValue& value) {
-  const std::string& word = value.word;
-  if (word == "none" || word == "off" || word == "disable") {
-    options.restart_strategy = RestartStrategyKind::kNone;
-  } else if (word == "fixed-delay" || word == "fixeddelay") {
-    options.restart_strategy = RestartStrategyKind::kFixedDelay;
-  } else if (word == "failure-rate" || word == "failurerate") {
-    return "is not modelled yet in this version; use fixed-delay or none";
-  } else {
-    return "is none of none, fixed-delay or failure-rate";
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> set_failover(FlinkOptions& options, const FlinkValue& value) {
-  if (value.word == "full") {
-    options.failover_strategy = FailoverStrategyKind::kFull;
-  } else if (value.word == "region") {
-    options.failover_strategy = FailoverStrategyKind::kRegion;
-  } else {
-    return "is neither full nor region";
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> set_backend(FlinkOptions&, const FlinkValue& value) {
-  // All three keep working state on the heap; where checkpoints go, the cluster says.
-  if (value.word == "jobmanager" || value.word == "filesystem" || value.word == "hashmap") {
-    return std::nullopt;
-  }
-  if (value.word == "rocksdb") return "is not modelled yet in this version; use hashmap";
-  return "is none of jobmanager, filesystem, hashmap or rocksdb";
-}
-
-std::optional<std::string> set_max_parallelism(FlinkOptions& options, const FlinkValue& value) {
-  if (value.number == 0) return "is out of range; it must be -1 or from 1 to 32768";
-  options.max_parallelism = narrow(value);
-  return std::nullopt;
-}
-
-using O = FlinkOptions;
 using F = FlinkType;
-
-constexpr std::array kOptions = std::to_array<OptionSpec>({
-    {{"akka.ask.timeout", "pekko.ask.timeout"}, F::kTextDuration, 0, 0, set<&O::ask_timeout>},
-    {{"execution.buffer-timeout", "execution.buffer-timeout.interval"},
-     F::kDuration,
-     0,
-     0,
-     set<&O::buffer_timeout>},
-    {{"execution.checkpointing.interval"}, F::kDuration, 0, 0, set_interval},
-    {{"execution.checkpointing.timeout"}, F::kDuration, 0, 0, set_timeout},
-    {{"execution.checkpointing.min-pause"},
-     F::kDuration,
-     0,
-     0,
-     set<&O::min_pause_between_checkpoints>},
-    {{"execution.checkpointing.max-concurrent-checkpoints"},
-     F::kInt,
-     1,
-     kIntMax,
-     set<&O::max_concurrent_checkpoints>},
-    {{"execution.checkpointing.mode"}, F::kWord, 0, 0, set_mode},
-    {{"execution.checkpointing.tolerable-failed-checkpoints"},
-     F::kInt,
-     0,
-     kIntMax,
-     set<&O::tolerable_failed_checkpoints>},
-    {{"execution.checkpointing.externalized-checkpoint-retention"}, F::kWord, 0, 0, set_retention},
-    {{"execution.checkpointing.prefer-checkpoint-for-recovery"},
-     F::kBoolean,
-     0,
-     0,
-     set<&O::prefer_checkpoint_for_recovery>},
-    {{"state.checkpoints.num-retained", "execution.checkpointing.num-retained"},
-     F::kInt,
-     1,
-     kIntMax,
-     set<&O::retained_checkpoints>},
-    {{"state.backend.fs.memory-threshold", "execution.checkpointing.data-inline-threshold",
-      "state.storage.fs.memory-threshold"},
-     F::kBytesAsLong,
-     0,
-     1'048'576,  // Flink 1.10 FsStateBackend.MAX_FILE_STATE_THRESHOLD
-     set<&O::state_memory_threshold_bytes>},
-    {{"task.checkpoint.alignment.max-size"},
-     F::kBytesAsLong,
-     -1,
-     kLongMax,
-     set<&O::alignment_max_bytes>},
-    {{"heartbeat.interval"}, F::kMillisAsLong, 1, kIntMax, set<&O::heartbeat_interval>},
-    {{"heartbeat.timeout"}, F::kMillisAsLong, 1, kIntMax, set<&O::heartbeat_timeout>},
-    {{"restart-strategy", "restart-strategy.type"}, F::kWord, 0, 0, set_restart_strategy},
-    {{"restart-strategy.fixed-delay.attempts"}, F::kInt, 0, kIntMax, set<&O::fixed_delay_attempts>},
-    {{"restart-strategy.fixed-delay.delay"}, F::kDuration, 0, 0, set<&O::fixed_delay>},
-    {{"jobmanager.execution.failover-strategy"}, F::kWord, 0, 0, set_failover},
-    {{"slot.request.timeout"}, F::kMillisAsLong, 0, kIntMax, set<&O::slot_request_timeout>},
-    {{"state.backend", "state.backend.type"}, F::kWord, 0, 0, set_backend},
-    {{"taskmanager.memory.segment-size"},
-     F::kMemory,
-     4096,  // Flink MemoryManager.MIN_PAGE_SIZE
-     1 << 30,
-     set<&O::segment_bytes>},
-    {{"taskmanager.network.memory.buffers-per-channel"},
-     F::kInt,
-     1,  // Flink 1.10 NetworkBufferPool.numberOfSegmentsToRequest
-     100'000,
-     set<&O::buffers_per_channel>},
-    {{"taskmanager.network.memory.floating-buffers-per-gate"},
-     F::kInt,
-     0,
-     1'000'000,
-     set<&O::floating_buffers_per_gate>},
-    {{"taskmanager.network.request-backoff.initial", "taskmanager.net.request-backoff.initial"},
-     F::kInt,
-     1,
-     kIntMax,
-     set<&O::request_backoff_initial_ms>},
-    {{"taskmanager.network.request-backoff.max", "taskmanager.net.request-backoff.max"},
-     F::kInt,
-     1,
-     kIntMax,
-     set<&O::request_backoff_max_ms>},
-    {{"taskmanager.numberOfTaskSlots"}, F::kInt, 1, 1'000, set<&O::task_slots>},
-    {{"parallelism.default"}, F::kInt, 1, 32'768, set<&O::default_parallelism>},
-    {{"pipeline.max-parallelism"}, F::kInt, -1, 32'768, set_max_parallelism},
-    {{"pipeline.operator-chaining", "pipeline.operator-chaining.enabled"},
-     F::kBoolean,
-     0,
-     0,
-     set<&O::operator_chaining>},
-});
-
-const OptionSpec* find_option(std::string_view key) {
-  for (const OptionSpec& option : kOptions) {
-    for (const std::string_view name : option.names) {
-      if (!name.empty() && name == key) return &option;
-    }
-  }
-  return nullptr;
-}
 
 // The range of whole numbers, as a message says it.
 std::string range_text(const OptionSpec& option) {
@@ -270,17 +34,20 @@ std::string value_text(const OptionSpec& option) {
     case F::kInt:
       return "integer, " + range_text(option);
     case F::kMillisAsLong:
-      return "whole milliseconds, " + range_text(option);
+      return "whole milliseconds, " + range_text(option) + "; 1.20: a duration of Flink";
     case F::kBytesAsLong:
-      return "whole bytes, " + range_text(option);
+      if (option.versions == FlinkVersions::kOnly110) return "whole bytes, " + range_text(option);
+      return "whole bytes, " + range_text(option) + "; 1.20: a memory size of Flink";
     case F::kDuration:
       return "duration of Flink";
     case F::kTextDuration:
-      return "duration of Flink, with its unit";
+      return "duration of Flink, 1.10: with its unit";
     case F::kMemory:
       return "memory size of Flink, " + range_text(option) + " bytes";
     case F::kBoolean:
       return "true, false";
+    case F::kDouble:
+      return "decimal number";
     case F::kWord:
       return "word";
   }
@@ -307,13 +74,46 @@ Parsed<FlinkValue> parse_whole(std::string_view text, const OptionSpec& option) 
   return value;
 }
 
-Parsed<FlinkValue> parse_value(std::string_view text, const OptionSpec& option) {
-  FlinkValue value;
+// The types that 1.20 gave its options.
+FlinkType type_in(const OptionSpec& option, engine::Generation generation) {
+  if (generation == engine::Generation::kFlink110) return option.type;
   switch (option.type) {
+    case F::kMillisAsLong:
+    case F::kTextDuration:
+      return F::kDuration;
+    case F::kBytesAsLong:
+      return F::kMemory;
+    case F::kInt:
+    case F::kDuration:
+    case F::kMemory:
+    case F::kBoolean:
+    case F::kDouble:
+    case F::kWord:
+      break;
+  }
+  return option.type;
+}
+
+Parsed<FlinkValue> parse_decimal(std::string_view text) {
+  FlinkValue value;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value.decimal);
+  if (error != std::errc{} || stopped != end || !std::isfinite(value.decimal)) {
+    return base::Failure<std::string>{"is not a decimal number, such as 1.5"};
+  }
+  return value;
+}
+
+Parsed<FlinkValue> parse_value(std::string_view text, const OptionSpec& option,
+                               engine::Generation generation) {
+  FlinkValue value;
+  switch (type_in(option, generation)) {
     case F::kInt:
     case F::kMillisAsLong:
     case F::kBytesAsLong:
       return parse_whole(text, option);
+    case F::kDouble:
+      return parse_decimal(text);
     case F::kTextDuration:
       if (parse_integer(text).ok()) {
         return base::Failure<std::string>{"has no unit; write it as 5 ms, 5 s or 5 min"};
@@ -323,6 +123,10 @@ Parsed<FlinkValue> parse_value(std::string_view text, const OptionSpec& option) 
       const Parsed<Duration> duration = parse_flink_duration(text);
       if (!duration.ok()) return base::Failure<std::string>{duration.error()};
       value.duration = duration.value();
+      if (option.type == F::kMillisAsLong && value.duration < Duration::millis(option.min)) {
+        return base::Failure<std::string>{"is out of range; it must be at least " +
+                                          std::to_string(option.min) + " ms"};
+      }
       return value;
     }
     case F::kMemory: {
@@ -357,9 +161,9 @@ void parse_version(const yaml::Node* node, Position around, Diagnostics& diagnos
                                  " is no version; write version: \"1.10\" or \"1.20\", with the "
                                  "quotes, because YAML reads 1.10 as the number 1.1");
   } else if (version == engine::name_of(engine::Generation::kFlink110)) {
-    options.generation = engine::Generation::kFlink110;
+    options = flink_defaults(engine::Generation::kFlink110);
   } else if (version == engine::name_of(engine::Generation::kFlink120)) {
-    options.generation = engine::Generation::kFlink120;
+    options = flink_defaults(engine::Generation::kFlink120);
   } else {
     diagnostics.error(
         where, "flink.version: " + (node == nullptr ? in_quotes(version) : yaml::name_of(*node)) +
@@ -377,10 +181,13 @@ std::string nearest_key_hint(std::string_view key) {
 
 std::vector<ModelledOption> modelled_flink_options() {
   std::vector<ModelledOption> options;
-  for (const OptionSpec& option : kOptions) {
+  for (const OptionSpec& option : flink_option_table()) {
     ModelledOption& modelled = options.emplace_back();
     modelled.name = option.names.front();
     modelled.value = value_text(option);
+    modelled.only_in = option.versions == FlinkVersions::kBoth      ? ""
+                       : option.versions == FlinkVersions::kOnly110 ? "1.10"
+                                                                    : "1.20";
     for (const std::string_view name : std::span(option.names).subspan(1)) {
       if (!name.empty()) modelled.other_names.push_back(name);
     }
@@ -400,10 +207,11 @@ FlinkSection parse_flink(const yaml::Node* node, Position around, Diagnostics& d
                 node == nullptr ? around : node->position, diagnostics, section.options);
   if (node == nullptr) return section;
 
-  std::array<const yaml::Entry*, kOptions.size()> seen{};
+  const engine::Generation generation = section.options.generation;
+  std::vector<const yaml::Entry*> seen(flink_option_table().size(), nullptr);
   for (const yaml::Entry& entry : node->entries) {
     if (entry.key == "version") continue;
-    const OptionSpec* option = find_option(entry.key);
+    const OptionSpec* option = find_flink_option(entry.key);
     if (option == nullptr) {
       if (is_flink_key(entry.key)) {
         section.notes.push_back("flink." + entry.key + " is not modelled and has no effect");
@@ -414,7 +222,8 @@ FlinkSection parse_flink(const yaml::Node* node, Position around, Diagnostics& d
       }
       continue;
     }
-    const yaml::Entry*& first = seen[static_cast<std::size_t>(option - kOptions.data())];
+    const yaml::Entry*& first =
+        seen[static_cast<std::size_t>(option - flink_option_table().data())];
     if (first != nullptr) {
       diagnostics.error(entry.key_position, "flink." + entry.key + ": the same option as " +
                                                 first->key + ", which is set as well");
@@ -426,7 +235,12 @@ FlinkSection parse_flink(const yaml::Node* node, Position around, Diagnostics& d
                                                   yaml::name_of(entry.value));
       continue;
     }
-    const Parsed<FlinkValue> value = parse_value(entry.value.text, *option);
+    if (!exists_in(option->versions, generation)) {
+      section.notes.push_back("flink." + entry.key + " has no effect in Flink " +
+                              std::string(engine::name_of(generation)));
+      continue;
+    }
+    const Parsed<FlinkValue> value = parse_value(entry.value.text, *option, generation);
     const std::optional<std::string> wrong =
         value.ok() ? option->apply(section.options, value.value()) : value.error();
     if (wrong.has_value()) {

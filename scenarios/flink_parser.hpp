@@ -20,7 +20,8 @@ struct FlinkSection {
 
 // An option that has an effect here.
 struct ModelledOption {
-  std::string_view name;  // in Flink 1.10
+  std::string_view name;     // in Flink 1.10, if it has the option
+  std::string_view only_in;  // the version that has it; empty: both
   std::vector<std::string_view> other_names;
   std::string value;  // what it takes, in words
 };

@@ -160,13 +160,17 @@ void DefaultScheduler::on_job_status(JobStatus new_status) {
 }
 
 void DefaultScheduler::report_end(JobStatus new_status) {
+  is_shut_down_ = true;
   owner_.on_job_terminated(job_, new_status, failure_cause_);
   std::vector<std::uint64_t> waiting;
   for (const auto& [id, stop] : stops_) waiting.push_back(id);
   for (const std::uint64_t id : waiting) {
     const auto stop = stops_.find(id);
-    if (stop != stops_.end() && stop->second.handler->handle_job_termination(new_status)) {
+    if (stop == stops_.end()) continue;
+    if (stop->second.handler->handle_job_termination(new_status)) {
       stops_.erase(id);
+    } else {
+      end_stop_when_terminated(id);
     }
   }
 }
@@ -516,9 +520,10 @@ void DefaultScheduler::on_attempt_terminal(ExecutionAttemptId attempt, Execution
 void DefaultScheduler::end_stop_when_terminated(std::uint64_t id) {
   const Stop& stop = stops_.at(id);
   if (!stop.has_savepoint || !stop.running.empty()) return;
+  if (is_globally_terminal(status()) && !is_shut_down_) return;  // report_end
   ports_.timers->schedule(Duration{0}, lifeline_.bind([this, id] {
     const auto found = stops_.find(id);
-    if (found == stops_.end()) return;
+    if (found == stops_.end() || (is_globally_terminal(status()) && !is_shut_down_)) return;
     const std::vector<ExecutionState> states = found->second.ended;
     if (found->second.handler->handle_executions_termination(states)) stops_.erase(id);
   }));

@@ -179,6 +179,7 @@ class DefaultScheduler final : private ExecutionGraphListener,
   bool continuing_ = false;  // an event that continues ready restarts is on its way
   std::map<std::uint64_t, Stop> stops_;
   VertexEndOfDataListener end_of_data_;
+  bool is_shut_down_ = false;  // the job has ended, and its coordinator is shut down
   std::string failure_cause_;
   base::Lifeline lifeline_;
 };

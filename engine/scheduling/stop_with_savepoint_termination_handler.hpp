@@ -35,8 +35,8 @@ class StopWithSavepointTerminationHandler {
  public:
   virtual ~StopWithSavepointTerminationHandler() = default;
 
-  // Each of the three is called at most once. True: the request has been answered, and nothing more
-  // may be told.
+  // Each of the three is called at most once. True: the request has been answered; what comes after
+  // that changes nothing.
   [[nodiscard]] virtual bool handle_savepoint_creation(CheckpointResult result) = 0;
   // All attempts that ran when the request came have ended, and the savepoint is complete.
   [[nodiscard]] virtual bool handle_executions_termination(

@@ -15,9 +15,19 @@ engine::RestartStrategyConfig restart_config(const FlinkOptions& flink) {
     case RestartStrategyKind::kFixedDelay:
       restart.kind = engine::RestartStrategyConfig::Kind::kFixedDelay;
       break;
+    case RestartStrategyKind::kFailureRate:
+      restart.kind = engine::RestartStrategyConfig::Kind::kFailureRate;
+      break;
+    case RestartStrategyKind::kExponentialDelay:
+      restart.kind = engine::RestartStrategyConfig::Kind::kExponentialDelay;
+      break;
   }
   restart.fixed_delay_attempts = flink.fixed_delay_attempts;
   restart.fixed_delay = flink.fixed_delay;
+  restart.failure_rate_max_failures = flink.failure_rate_max_failures;
+  restart.failure_rate_interval = flink.failure_rate_interval;
+  restart.failure_rate_delay = flink.failure_rate_delay;
+  restart.exponential_delay = flink.exponential_delay;
   return restart;
 }
 
@@ -56,6 +66,7 @@ engine::JobSubmission job_settings(const Scenario& scenario) {
   job.tasks.mode = flink.mode == CheckpointingMode::EXACTLY_ONCE && job.tasks.checkpointing_enabled
                        ? engine::CheckpointingMode::EXACTLY_ONCE
                        : engine::CheckpointingMode::AT_LEAST_ONCE;
+  job.tasks.checkpoints_after_tasks_finish = flink.checkpoints_after_tasks_finish;
   job.tasks.buffer_timeout = flink.buffer_timeout;
   job.tasks.alignment_max_bytes = flink.alignment_max_bytes;
   job.tasks.inline_threshold_bytes = flink.state_memory_threshold_bytes;
@@ -73,6 +84,9 @@ engine::JobSubmission job_settings(const Scenario& scenario) {
   job.checkpoints.prefer_checkpoint_for_recovery = flink.prefer_checkpoint_for_recovery;
   job.checkpoints.retention = retention_policy(flink.retention);
   job.checkpoints.savepoint_directory = kSavepointDirectory;
+  job.checkpoints.history = flink.checkpoint_history;
+  job.checkpoints.checkpoints_after_tasks_finish = flink.checkpoints_after_tasks_finish;
+  job.checkpoints.claim_mode = flink.claim_mode;
   job.restart = restart_config(flink);
   job.full_failover = flink.failover_strategy == FailoverStrategyKind::kFull;
   return job;

@@ -1,6 +1,7 @@
-// Replays golden/rows_coordinator/rows_10_7_f110: the task side of checkpoints in 1.10.
+// Replays golden/rows_coordinator/rows_10_7_*: the task side of checkpoints, and the stop of a job.
 #include "tests/golden/barrier_rows.hpp"
 #include "tests/golden/golden_registry.hpp"
+#include "tests/golden/stop_rows.hpp"
 #include "tests/golden/task_rows.hpp"
 
 namespace tailrace::golden {
@@ -11,12 +12,15 @@ void replay_row(const Json& line) {
     replay_task_row(line);
   } else if (is_barrier_row(line)) {
     replay_barrier_row(line);
+  } else if (is_stop_row(line)) {
+    replay_stop_row(line);
   } else {
     throw MalformedCase("a row of an unknown kind: " + line.at("row").dump());
   }
 }
 
 const Registration kRows7("rows_coordinator/rows_10_7_f110.jsonl", &replay_row);
+const Registration kRows7f120("rows_coordinator/rows_10_7_f120.jsonl", &replay_row);
 
 }  // namespace
 }  // namespace tailrace::golden

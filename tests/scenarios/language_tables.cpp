@@ -89,14 +89,16 @@ void print(const SectionSpec& section) {
 }
 
 void print_flink_options() {
-  std::cout << "<!-- table: flink -->\n| key | value | also called |\n| --- | --- | --- |\n";
+  std::cout << "<!-- table: flink -->\n| key | value | only in | also called |\n| --- | --- | --- "
+               "| --- |\n";
   for (const tailrace::scenarios::ModelledOption& option :
        tailrace::scenarios::modelled_flink_options()) {
     std::string others;
     for (const std::string_view name : option.other_names) {
       others += (others.empty() ? "" : ", ") + code(name);
     }
-    std::cout << "| " << code(option.name) << " | " << option.value << " | " << others << " |\n";
+    std::cout << "| " << code(option.name) << " | " << option.value << " | " << option.only_in
+              << " | " << others << " |\n";
   }
   std::cout << "<!-- end -->\n";
 }

@@ -171,6 +171,47 @@ TEST_F(Language, FlinkOptionsHaveTheTypesOfTheVersion) {
       3);
 }
 
+TEST_F(Language, FlinkOptionsOf120HaveTheirOwnTypesAndDefaults) {
+  const auto flink = [this](const std::string& rest) {
+    return load(small(), {"flink={version: \"1.20\", " + rest + "}"}).flink;
+  };
+  EXPECT_EQ(flink("").generation, engine::Generation::kFlink120);
+  EXPECT_EQ(load(small(), {"flink={heartbeat.interval: 2000}"}).flink.generation,
+            engine::Generation::kFlink120);
+  EXPECT_EQ(flink("").state_memory_threshold_bytes, 20 * 1024);
+  EXPECT_EQ(flink("state.backend.fs.memory-threshold: 4 kb").state_memory_threshold_bytes, 4096);
+  EXPECT_EQ(flink("heartbeat.timeout: 2000").heartbeat_timeout, Duration::seconds(2));
+  EXPECT_EQ(flink("heartbeat.interval: 2s").heartbeat_interval, Duration::seconds(2));
+  EXPECT_EQ(flink("akka.ask.timeout: 500").ask_timeout, Duration::millis(500));
+  EXPECT_FALSE(flink("execution.checkpointing.checkpoints-after-tasks-finish: false")
+                   .checkpoints_after_tasks_finish);
+  EXPECT_EQ(flink("execution.savepoint-restore-mode: CLAIM").claim_mode, engine::ClaimMode::CLAIM);
+  EXPECT_EQ(flink("web.checkpoints.history: 3").checkpoint_history, 3);
+  const FlinkOptions delays = flink(
+      "restart-strategy.type: exponential-delay, "
+      "restart-strategy.exponential-delay.initial-backoff: 500ms, "
+      "restart-strategy.exponential-delay.backoff-multiplier: 2.5, "
+      "restart-strategy.exponential-delay.jitter-factor: 0, "
+      "restart-strategy.exponential-delay.attempts-before-reset-backoff: 4");
+  EXPECT_EQ(delays.restart_strategy, RestartStrategyKind::kExponentialDelay);
+  EXPECT_EQ(delays.exponential_delay.initial_backoff, Duration::millis(500));
+  EXPECT_EQ(delays.exponential_delay.multiplier, 2.5);
+  EXPECT_EQ(delays.exponential_delay.jitter, 0.0);
+  EXPECT_EQ(delays.exponential_delay.attempts, 4);
+}
+
+TEST_F(Language, OptionsOfTheOtherVersionAreNoted) {
+  EXPECT_EQ(
+      load(small(), {"flink={version: \"1.20\", task.checkpoint.alignment.max-size: 100}"}).notes,
+      (std::vector<std::string>{
+          "flink.task.checkpoint.alignment.max-size has no effect in Flink 1.20"}));
+  EXPECT_EQ(
+      load(small(), {"flink={version: \"1.10\", execution.checkpointing.unaligned.enabled: true}"})
+          .notes,
+      (std::vector<std::string>{
+          "flink.execution.checkpointing.unaligned.enabled has no effect in Flink 1.10"}));
+}
+
 TEST_F(Language, FlinkMistakesAreFlinks) {
   const auto flink = [this](const std::string& rest) {
     write("s.yaml", "name: x\nduration: 1s\n" + rest + "\n" + small().substr(small().find("job:")));
@@ -184,14 +225,13 @@ TEST_F(Language, FlinkMistakesAreFlinks) {
       flink("flink: {version: \"1.10\", state.backend: filesystem, state.backend.type: hashmap}"),
       "s.yaml:3:53: flink.state.backend.type: the same option as state.backend, which is set "
       "as well");
-  EXPECT_EQ(
-      flink("flink: {version: \"1.20\"}"),
-      "s.yaml:3:18: flink.version: \"1.20\" is not available yet in this version; say version: "
-      "\"1.10\"");
-  EXPECT_EQ(
-      flink("flink: {heartbeat.interval: 500}"),
-      "s.yaml:3:8: flink.version: \"1.20\", the default, is not available yet in this version; "
-      "say version: \"1.10\"");
+  EXPECT_EQ(flink("flink: {restart-strategy.exponential-delay.jitter-factor: 1,5}"),
+            "s.yaml:3:9: flink.restart-strategy.exponential-delay.jitter-factor: \"1\" x");
+  EXPECT_EQ(flink("flink: {restart-strategy.exponential-delay.jitter-factor: 1.5}"), "");
+  EXPECT_EQ(flink("flink: {version: \"1.10\", restart-strategy: exponential-delay}"), "");
+  EXPECT_EQ(flink("flink: {execution.checkpointing.unaligned: true}"), "");
+  EXPECT_EQ(flink("flink: {heartbeat.interval: 0s}"), "");
+  EXPECT_EQ(flink("flink: {execution.state-recovery.claim-mode: mine}"), "");
   EXPECT_EQ(flink("flink: {version: 1.1}"),
             "s.yaml:3:18: flink.version: the number 1.1 is no version; write version: \"1.10\" or "
             "\"1.20\", with the quotes, because YAML reads 1.10 as the number 1.1");

@@ -20,27 +20,29 @@ class StopWithSavepointTerminationHandler120 final : public StopWithSavepointTer
       return false;
     }
     operations_.restart_checkpoint_scheduler();
-    done_(base::Failure{std::string(to_string(result.error()))});
-    return true;
+    return answer(base::Failure{std::string(to_string(result.error()))});
   }
   bool handle_executions_termination(const std::vector<ExecutionState>& states) override {
+    if (savepoint_ == nullptr) return true;  // answered already
     const bool all_finished = std::all_of(states.begin(), states.end(), [](ExecutionState state) {
       return state == ExecutionState::FINISHED;
     });
-    if (all_finished) {
-      done_(savepoint_);
-      return true;
-    }
+    if (all_finished) return answer(std::exchange(savepoint_, nullptr));
     const std::string cause =
         "StopWithSavepointStoppingException: A savepoint has been created at: " +
         savepoint_->external_pointer() + ", but the corresponding job failed during stopping.";
+    savepoint_.reset();
     operations_.fail_unrecoverably(cause);
-    done_(base::Failure{cause});
-    return true;
+    return answer(base::Failure{cause});
   }
   bool handle_job_termination(JobStatus) override { return false; }
 
  private:
+  bool answer(StopResult result) {
+    done_(std::move(result));
+    return true;
+  }
+
   StopWithSavepointOperations& operations_;
   StopDone done_;
   CompletedCheckpointPtr savepoint_;
