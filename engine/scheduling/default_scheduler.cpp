@@ -519,6 +519,7 @@ void DefaultScheduler::on_attempt_terminal(ExecutionAttemptId attempt, Execution
 
 void DefaultScheduler::end_stop_when_terminated(std::uint64_t id) {
   const Stop& stop = stops_.at(id);
+  if (!stop.handler->follows_executions()) return;
   if (!stop.has_savepoint || !stop.running.empty()) return;
   if (is_globally_terminal(status()) && !is_shut_down_) return;  // report_end
   ports_.timers->schedule(Duration{0}, lifeline_.bind([this, id] {

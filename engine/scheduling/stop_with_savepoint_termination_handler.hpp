@@ -35,6 +35,8 @@ class StopWithSavepointTerminationHandler {
  public:
   virtual ~StopWithSavepointTerminationHandler() = default;
 
+  // Whether it wants to hear of the attempts.
+  [[nodiscard]] virtual bool follows_executions() const = 0;
   // Each of the three is called at most once. True: the request has been answered; what comes after
   // that changes nothing.
   [[nodiscard]] virtual bool handle_savepoint_creation(CheckpointResult result) = 0;

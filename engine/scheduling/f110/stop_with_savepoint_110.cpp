@@ -13,6 +13,7 @@ class StopWithSavepoint110 final : public StopWithSavepointTerminationHandler {
   StopWithSavepoint110(StopWithSavepointOperations& operations, StopDone done)
       : operations_(operations), done_(std::move(done)) {}
 
+  [[nodiscard]] bool follows_executions() const override { return false; }
   bool handle_savepoint_creation(CheckpointResult result) override {
     if (!result.ok()) return refuse(std::string(to_string(result.error())));
     savepoint_ = std::move(result).value();

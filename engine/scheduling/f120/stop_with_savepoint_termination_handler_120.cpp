@@ -14,6 +14,7 @@ class StopWithSavepointTerminationHandler120 final : public StopWithSavepointTer
   StopWithSavepointTerminationHandler120(StopWithSavepointOperations& operations, StopDone done)
       : operations_(operations), done_(std::move(done)) {}
 
+  [[nodiscard]] bool follows_executions() const override { return true; }
   bool handle_savepoint_creation(CheckpointResult result) override {
     if (result.ok()) {
       savepoint_ = std::move(result).value();

@@ -178,8 +178,13 @@ class FakeCoordinator final : public CheckpointCoordinator, public JobCheckpoint
     log_.push_back(std::string("status ") + to_string(status));
   }
   void trigger_checkpoint(bool, CheckpointDone) override {}
-  void trigger_checkpoint_of_type(RequestedCheckpointType, CheckpointDone) override {}
-  void trigger_savepoint(std::string, SavepointFormatType, CheckpointDone) override {}
+  void trigger_checkpoint_of_type(RequestedCheckpointType, CheckpointDone) override {
+    log_.push_back("checkpoint");
+  }
+  void trigger_savepoint(std::string target, SavepointFormatType, CheckpointDone done) override {
+    log_.push_back("plain savepoint " + target);
+    savepoint_done = std::move(done);
+  }
   void report_checkpoint_metrics(const ReportCheckpointMetrics&) override {}
   void trigger_synchronous_savepoint(std::string target, bool, SavepointFormatType,
                                      CheckpointDone done) override {

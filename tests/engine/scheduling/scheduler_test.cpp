@@ -306,6 +306,112 @@ TEST(StopWithSavepoint, NeedsNoPeriodicCheckpoints) {
   EXPECT_TRUE(stopped);
 }
 
+// Spec coordinator.md, rescale.md S-7.6.
+class StopWithSavepoint120 : public testing::Test {
+ protected:
+  StopWithSavepoint120() {
+    JobSubmission submission = Cluster::job(2, 2, PartitionerKind::kHash);
+    submission.tasks.generation = Generation::kFlink120;
+    job = cluster.submit(std::move(submission));
+    cluster.checkpointing.log.clear();
+    cluster.manager->stop_with_savepoint(job, "", false, [this](StopResult result) {
+      answer = result.ok() ? result.value()->external_pointer() : "error " + result.error();
+    });
+  }
+
+  Cluster cluster{2};
+  JobId job;
+  std::string answer;
+};
+
+TEST_F(StopWithSavepoint120, IsDoneWhenAllAttemptsHaveFinished) {
+  cluster.checkpointing.last->savepoint_done(checkpoint(5));
+  EXPECT_EQ(answer, "");
+  cluster.finish_all(job);
+  EXPECT_EQ(answer, "savepoints/sp-5");
+  EXPECT_EQ(cluster.manager->status(job), JobStatus::FINISHED);
+}
+
+TEST_F(StopWithSavepoint120, IsDoneIfTheTasksFinishBeforeTheSavepointIsHeardOf) {
+  cluster.finish_all(job);
+  EXPECT_EQ(answer, "");
+  cluster.checkpointing.last->savepoint_done(checkpoint(5));
+  cluster.world.run_for(1_ms);
+  EXPECT_EQ(answer, "savepoints/sp-5");
+}
+
+TEST_F(StopWithSavepoint120, AFailedSavepointStartsTheSchedulerAgain) {
+  cluster.checkpointing.last->savepoint_done(
+      base::Failure{CheckpointFailureReason::CHECKPOINT_EXPIRED});
+  EXPECT_EQ(answer.substr(0, 6), "error ");
+  EXPECT_EQ(cluster.checkpointing.log.back(), "start");
+  EXPECT_EQ(cluster.manager->status(job), JobStatus::RUNNING);
+}
+
+TEST_F(StopWithSavepoint120, AFailureBehindTheSavepointFailsTheJobForGood) {
+  cluster.checkpointing.last->savepoint_done(checkpoint(5));
+  cluster.fail(job, 1, 0);
+  cluster.world.run_for(5_s);
+  EXPECT_EQ(cluster.manager->status(job), JobStatus::FAILED);
+  EXPECT_NE(answer.find("A savepoint has been created at: savepoints/sp-5"), std::string::npos);
+  EXPECT_FALSE(cluster.observer.failovers.back().second);
+}
+
+TEST_F(StopWithSavepoint120, AFailureBeforeTheSavepointIsAnOrdinaryOne) {
+  cluster.fail(job, 1, 0);
+  cluster.checkpointing.last->savepoint_done(
+      base::Failure{CheckpointFailureReason::CHECKPOINT_COORDINATOR_SUSPEND});
+  cluster.world.run_for(5_s);
+  EXPECT_TRUE(cluster.all_running(job));
+}
+
+TEST(CancelWithSavepoint, CancelsTheJobWhenTheSavepointIsComplete) {
+  Cluster cluster(2);
+  const JobId job = cluster.submit(Cluster::job(2, 2, PartitionerKind::kHash));
+  cluster.checkpointing.log.clear();
+  std::string answer;
+  cluster.manager->trigger_savepoint(job, "there", true, [&answer](StopResult result) {
+    answer = result.value()->external_pointer();
+  });
+  EXPECT_EQ(cluster.checkpointing.log, (std::vector<std::string>{"stop", "plain savepoint there"}));
+  cluster.checkpointing.last->savepoint_done(checkpoint(5));
+  cluster.world.run_for(1_s);
+  EXPECT_EQ(answer, "savepoints/sp-5");
+  EXPECT_EQ(cluster.manager->status(job), JobStatus::CANCELED);
+}
+
+TEST(CancelWithSavepoint, AFailedSavepointStartsTheSchedulerAgain) {
+  Cluster cluster(2);
+  const JobId job = cluster.submit(Cluster::job(2, 2, PartitionerKind::kHash));
+  bool failed = false;
+  cluster.manager->trigger_savepoint(job, "", true,
+                                     [&failed](StopResult result) { failed = !result.ok(); });
+  cluster.checkpointing.last->savepoint_done(
+      base::Failure{CheckpointFailureReason::CHECKPOINT_DECLINED});
+  EXPECT_TRUE(failed);
+  EXPECT_EQ(cluster.checkpointing.log.back(), "start");
+  EXPECT_EQ(cluster.manager->status(job), JobStatus::RUNNING);
+}
+
+// Spec coordinator.md.
+TEST(EndOfData, OneMoreCheckpointIsTakenWhenAllTasksHaveReachedIt) {
+  for (const Generation generation : {Generation::kFlink110, Generation::kFlink120}) {
+    Cluster cluster(2);
+    JobSubmission submission = Cluster::job(2, 2, PartitionerKind::kHash);
+    submission.tasks.generation = generation;
+    const JobId job = cluster.submit(std::move(submission));
+    cluster.checkpointing.log.clear();
+    DefaultScheduler& scheduler = *cluster.manager->find_scheduler(job);
+    for (const ExecutionVertexId id : scheduler.execution_graph().all_vertices()) {
+      EXPECT_TRUE(cluster.checkpointing.log.empty());
+      scheduler.notify_end_of_data(*scheduler.execution_graph().vertex(id).current_attempt());
+    }
+    EXPECT_EQ(cluster.checkpointing.log, generation == Generation::kFlink110
+                                             ? std::vector<std::string>{}
+                                             : std::vector<std::string>{"checkpoint"});
+  }
+}
+
 TEST(RescaleBySavepoint, SubmitsNothingForAClientThatIsGone) {
   Cluster cluster(2);
   const JobId job = cluster.submit(Cluster::job(2, 2, PartitionerKind::kHash));
