@@ -94,18 +94,17 @@ void CheckpointCoordinator110::acknowledge_locked(const AcknowledgeCheckpoint& m
   }
   PendingCheckpoint110& pending = *found->second;
   TAILRACE_ASSERT(!pending.is_discarded());  // C4
-  switch (pending.acknowledge_task(message.attempt, message.state.get())) {
+  switch (pending.acknowledge_task(message.attempt, message.state)) {
     case PendingCheckpoint110::AcknowledgeResult::SUCCESS: {
       const PendingCheckpoint110::Task& task = *pending.find_task(message.attempt);
       const std::int64_t state_bytes =
           message.state == nullptr ? 0 : message.state->state_size_bytes();
       services_.stats_tracker->report_subtask_stats(
-          pending.id(), task.vertex->vertex_index(), task.vertex->subtask(),
+          pending.id(), task.vertex_index, task.subtask,
           subtask_state_stats_110(services_.clock->now().millis_truncated(), message.metrics,
                                   state_bytes));
       services_.observer->on_checkpoint_acknowledged(
-          configuration_.job, pending.id(),
-          {task.vertex->vertex_index(), task.vertex->subtask(), task.attempt_number},
+          configuration_.job, pending.id(), {task.vertex_index, task.subtask, task.attempt_number},
           pending.acknowledged(), message.metrics, state_bytes);
       if (pending.is_fully_acknowledged()) return begin_finalisation(pending, std::move(done));
       break;
@@ -148,8 +147,7 @@ void CheckpointCoordinator110::receive_decline_message(DeclineCheckpoint message
     services_.observer->on_checkpoint_declined(
         configuration_.job, pending->id(),
         task == nullptr ? SubtaskRef{-1, -1, 0}
-                        : SubtaskRef{task->vertex->vertex_index(), task->vertex->subtask(),
-                                     task->attempt_number},
+                        : SubtaskRef{task->vertex_index, task->subtask, task->attempt_number},
         message.reason);
     discard_checkpoint(std::move(pending), message.reason, message.attempt);
   });
@@ -241,6 +239,7 @@ void CheckpointCoordinator110::begin_finalisation(PendingCheckpoint110& pending,
                                                   AcknowledgeDone done) {
   finalising_ = pending.id();
   finalise_done_ = std::move(done);
+  pending.collect_states();
   std::vector<std::byte> bytes = MetadataV2Serializer::serialize(
       pending.id(), pending.master_states(), pending.operator_states());
   std::int64_t subtask_states = 0;

@@ -111,8 +111,7 @@ void CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message
       const PendingCheckpoint120::Task& task = *pending->find_task(message.attempt);
       report_acknowledged(*pending, message);
       services_.observer->on_checkpoint_acknowledged(
-          configuration_.job, pending->id(),
-          {task.vertex->vertex_index(), task.vertex->subtask(), task.attempt_number},
+          configuration_.job, pending->id(), {task.vertex_index, task.subtask, task.attempt_number},
           pending->acknowledged(), message.metrics,
           message.state == nullptr ? 0 : message.state->state_size_bytes());
       if (!pending->is_fully_acknowledged()) break;
@@ -151,8 +150,7 @@ void CheckpointCoordinator120::receive_decline_message(DeclineCheckpoint message
     services_.observer->on_checkpoint_declined(
         configuration_.job, pending->id(),
         task == nullptr ? SubtaskRef{-1, -1, 0}
-                        : SubtaskRef{task->vertex->vertex_index(), task->vertex->subtask(),
-                                     task->attempt_number},
+                        : SubtaskRef{task->vertex_index, task->subtask, task->attempt_number},
         message.reason);
     abort_pending_checkpoint(pending, message.reason, message.attempt);
   });
