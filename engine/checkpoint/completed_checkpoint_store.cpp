@@ -8,12 +8,24 @@
 namespace tailrace::engine {
 namespace {
 
-// The files of a checkpoint, sorted.
-std::vector<std::string> sorted_files(const CompletedCheckpoint& checkpoint) {
+std::vector<std::string> files_of(const CompletedCheckpoint& checkpoint) {
   std::vector<std::string> paths;
   checkpoint.append_private_files(paths);
-  std::sort(paths.begin(), paths.end());
   return paths;
+}
+
+// The names that occur in both, in order. Both may be sorted by this.
+std::vector<std::string> common_files(std::vector<std::string>& a, std::vector<std::string>& b) {
+  if (a.empty() || b.empty()) return {};
+  // Checkpoints have directories of their own, so that no sorting is needed as a rule.
+  const auto [a_first, a_last] = std::minmax_element(a.begin(), a.end());
+  const auto [b_first, b_last] = std::minmax_element(b.begin(), b.end());
+  if (*a_last < *b_first || *b_last < *a_first) return {};
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  std::vector<std::string> common;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
+  return common;
 }
 
 }  // namespace
@@ -57,12 +69,10 @@ void StandaloneCompletedCheckpointStore::shutdown(JobStatus status) {
 }
 
 void StandaloneCompletedCheckpointStore::discard(const CompletedCheckpoint& checkpoint) {
-  const std::vector<std::string> gone = sorted_files(checkpoint);
+  std::vector<std::string> gone = files_of(checkpoint);
   for (const CompletedCheckpointPtr& kept : checkpoints_) {
-    const std::vector<std::string> needed = sorted_files(*kept);
-    std::vector<std::string> common;
-    std::set_intersection(gone.begin(), gone.end(), needed.begin(), needed.end(),
-                          std::back_inserter(common));
+    std::vector<std::string> needed = files_of(*kept);
+    const std::vector<std::string> common = common_files(gone, needed);
     TAILRACE_ASSERT_MSG(common.empty(), "checkpoint " + std::to_string(kept->id) + " needs " +
                                             common.front() + " of checkpoint " +
                                             std::to_string(checkpoint.id));  // S1

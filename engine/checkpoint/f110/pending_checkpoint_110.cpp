@@ -55,14 +55,17 @@ void PendingCheckpoint110::collect_states() {
     if (state == nullptr) continue;
     const ExecutionVertexAccess& vertex = *task.vertex;
     for (const OperatorId& id : vertex.operator_ids()) {
-      OperatorState& operator_state =
-          operator_states_
-              .try_emplace(id,
-                           OperatorState{id, vertex.parallelism(), vertex.max_parallelism(), {}})
-              .first->second;
+      auto entry = operator_states_.lower_bound(id);
+      if (entry == operator_states_.end() || entry->first != id) {
+        entry = operator_states_.emplace_hint(
+            entry, id, OperatorState{id, vertex.parallelism(), vertex.max_parallelism(), {}});
+      }
       const auto reported = state->operators.find(id);
-      operator_state.subtasks[task.subtask] =
-          reported == state->operators.end() ? OperatorSubtaskState{} : reported->second;
+      // The tasks come in the order of their subtasks, so that most belong to the end.
+      auto& subtasks = entry->second.subtasks;
+      subtasks.insert_or_assign(
+          subtasks.end(), task.subtask,
+          reported == state->operators.end() ? OperatorSubtaskState{} : reported->second);
     }
   }
 }

@@ -113,15 +113,17 @@ std::optional<CheckpointFailureReason> PendingCheckpoint120::collect_states() {
     if (task.state != nullptr && task.state->is_task_deployed_as_finished) continue;
     const ExecutionVertexAccess& vertex = *task.vertex;
     for (const OperatorId& id : vertex.operator_ids()) {
-      OperatorState& entry =
-          operator_states_
-              .try_emplace(id,
-                           OperatorState{id, vertex.parallelism(), vertex.max_parallelism(), {}})
-              .first->second;
+      auto entry = operator_states_.lower_bound(id);
+      if (entry == operator_states_.end() || entry->first != id) {
+        entry = operator_states_.emplace_hint(
+            entry, id, OperatorState{id, vertex.parallelism(), vertex.max_parallelism(), {}});
+      }
       if (task.state == nullptr) continue;
       const auto reported = task.state->operators.find(id);
       if (reported != task.state->operators.end()) {
-        entry.subtasks.insert_or_assign(task.subtask, reported->second);
+        // The tasks come in the order of their subtasks, so that most belong to the end.
+        auto& subtasks = entry->second.subtasks;
+        subtasks.insert_or_assign(subtasks.end(), task.subtask, reported->second);
       }
     }
   }
