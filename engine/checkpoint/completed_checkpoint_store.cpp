@@ -1,6 +1,8 @@
 #include "engine/checkpoint/completed_checkpoint_store.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "sim/base/assert.hpp"
@@ -14,17 +16,19 @@ std::vector<std::string> files_of(const CompletedCheckpoint& checkpoint) {
   return paths;
 }
 
-// The names that occur in both, in order. Both may be sorted by this.
-std::vector<std::string> common_files(std::vector<std::string>& a, std::vector<std::string>& b) {
+// The names that occur in both, in order.
+std::set<std::string> common_files(const std::vector<std::string>& a,
+                                   const std::vector<std::string>& b) {
   if (a.empty() || b.empty()) return {};
   // Checkpoints have directories of their own, so that no sorting is needed as a rule.
   const auto [a_first, a_last] = std::minmax_element(a.begin(), a.end());
   const auto [b_first, b_last] = std::minmax_element(b.begin(), b.end());
   if (*a_last < *b_first || *b_last < *a_first) return {};
-  std::sort(a.begin(), a.end());
-  std::sort(b.begin(), b.end());
-  std::vector<std::string> common;
-  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
+  const std::set<std::string_view> names(a.begin(), a.end());
+  std::set<std::string> common;
+  for (const std::string& name : b) {
+    if (names.contains(name)) common.insert(name);
+  }
   return common;
 }
 
@@ -69,15 +73,14 @@ void StandaloneCompletedCheckpointStore::shutdown(JobStatus status) {
 }
 
 void StandaloneCompletedCheckpointStore::discard(const CompletedCheckpoint& checkpoint) {
-  std::vector<std::string> gone = files_of(checkpoint);
+  const std::vector<std::string> gone = files_of(checkpoint);
   for (const CompletedCheckpointPtr& kept : checkpoints_) {
-    std::vector<std::string> needed = files_of(*kept);
-    const std::vector<std::string> common = common_files(gone, needed);
+    const std::set<std::string> common = common_files(gone, files_of(*kept));
     TAILRACE_ASSERT_MSG(common.empty(), "checkpoint " + std::to_string(kept->id) + " needs " +
-                                            common.front() + " of checkpoint " +
+                                            *common.begin() + " of checkpoint " +
                                             std::to_string(checkpoint.id));  // S1
   }
-  discard_completed_checkpoint(checkpoint, storage_);
+  discard_completed_checkpoint(checkpoint, gone, storage_);
 }
 
 }  // namespace tailrace::engine

@@ -160,19 +160,24 @@ void trigger_with_queue(benchmark::State& state) {
 
 BENCHMARK((checkpoint<Coordinated110, Snapshots::NONE>))
     ->Name("coordinator/checkpoint_110/no_state")
-    ->Unit(benchmark::kMillisecond);
+    ->Unit(benchmark::kMillisecond)
+    ->MinTime(0.2);
 BENCHMARK((checkpoint<Coordinated110, Snapshots::KEYED>))
     ->Name("coordinator/checkpoint_110/keyed_state")
-    ->Unit(benchmark::kMillisecond);
+    ->Unit(benchmark::kMillisecond)
+    ->MinTime(0.2);
 BENCHMARK((checkpoint<Coordinated120, Snapshots::NONE>))
     ->Name("coordinator/checkpoint_120/no_state")
-    ->Unit(benchmark::kMillisecond);
+    ->Unit(benchmark::kMillisecond)
+    ->MinTime(0.2);
 BENCHMARK((checkpoint<Coordinated120, Snapshots::KEYED>))
     ->Name("coordinator/checkpoint_120/keyed_state")
-    ->Unit(benchmark::kMillisecond);
+    ->Unit(benchmark::kMillisecond)
+    ->MinTime(0.2);
 BENCHMARK(trigger_with_queue)
     ->Name("coordinator/trigger_with_queue/in_turns")
-    ->Unit(benchmark::kMillisecond);
+    ->Unit(benchmark::kMillisecond)
+    ->MinTime(0.2);
 
 }  // namespace
 }  // namespace tailrace::engine::bench

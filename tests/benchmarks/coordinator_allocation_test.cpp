@@ -38,7 +38,9 @@ void expect_little_allocation(Snapshots snapshots) {
       coordinated.coordinator.receive_acknowledge_message(std::move(messages[i]));
     }
     const auto bytes = static_cast<double>(testing::allocated_bytes() - before);
-    if (round == 1) EXPECT_LE(bytes / (size.tasks() - 1), kBytesPerAcknowledgement);
+    if (round == 1) {
+      EXPECT_LE(bytes / (size.tasks() - 1), kBytesPerAcknowledgement);
+    }
 
     coordinated.coordinator.receive_acknowledge_message(std::move(messages.back()));
     around.world.run_due();

@@ -47,20 +47,6 @@ CheckpointCoordinator110::CheckpointCoordinator110(
   TAILRACE_ASSERT(configuration_.max_concurrent >= 1);
 }
 
-void CheckpointCoordinator110::drain_deferred() {
-  struct Hold {
-    explicit Hold(bool& held) : held_(held) { held_ = true; }
-    ~Hold() { held_ = false; }
-    bool& held_;
-  };
-  while (!lock_held_ && !is_finalising() && !deferred_.empty()) {
-    Deferred body = std::move(deferred_.front());
-    deferred_.pop_front();
-    const Hold hold(lock_held_);
-    body();
-  }
-}
-
 bool CheckpointCoordinator110::add_master_hook(MasterTriggerRestoreHook& hook) {
   TAILRACE_ASSERT(hook.identifier().find_first_not_of(" \t\n") != std::string::npos);
   const bool known =
@@ -237,6 +223,7 @@ void CheckpointCoordinator110::expire(CheckpointId id) {
 
 void CheckpointCoordinator110::begin_finalisation(PendingCheckpoint110& pending,
                                                   AcknowledgeDone done) {
+  lock_.keep();
   finalising_ = pending.id();
   finalise_done_ = std::move(done);
   pending.collect_states();
@@ -261,13 +248,12 @@ void CheckpointCoordinator110::begin_finalisation(PendingCheckpoint110& pending,
 
 void CheckpointCoordinator110::end_finalisation(PutStatus status) {
   // Still under the lock, so that what the callbacks ask for waits its turn.
-  lock_held_ = true;
+  lock_.resume();
   const bool completed = complete(*pending_.at(finalising_), status);
   AcknowledgeDone done = std::exchange(finalise_done_, {});
   if (done) done({true, !completed});
   finalising_ = kNoCheckpoint;
-  lock_held_ = false;
-  drain_deferred();
+  lock_.release();
 }
 
 bool CheckpointCoordinator110::complete(PendingCheckpoint110& pending, PutStatus status) {

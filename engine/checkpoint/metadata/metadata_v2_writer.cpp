@@ -102,6 +102,8 @@ class MetadataWriter {
     big_endian(state.max_parallelism);
     big_endian(std::int32_t{1});  // chain length: version 2 files one operator at a time
     count(state.subtasks.size());
+    const std::size_t begin = bytes_.size();
+    std::size_t left = state.subtasks.size();
     for (const auto& [index, subtask] : state.subtasks) {
       big_endian(index);
       big_endian(kNoDuration);
@@ -110,6 +112,7 @@ class MetadataWriter {
       operator_states(subtask.raw_operator);
       keyed_state(subtask.managed_keyed);
       keyed_state(subtask.raw_keyed);
+      if (left-- == state.subtasks.size()) make_room(left, bytes_.size() - begin);
     }
   }
 
@@ -120,6 +123,14 @@ class MetadataWriter {
     TAILRACE_ASSERT_MSG(encoded.size() <= std::numeric_limits<std::uint16_t>::max(), encoded);
     big_endian(static_cast<std::uint16_t>(encoded.size()));
     raw(std::as_bytes(std::span(encoded)));
+  }
+  // For `count` more of about this size: subtasks of one operator look much alike.
+  void make_room(std::size_t count, std::size_t bytes_each) {
+    constexpr std::size_t kMostAtOnce = std::size_t{16} << 20;  // the first may be the odd one
+    const std::size_t wanted = std::min(count * (bytes_each + bytes_each / 8), kMostAtOnce);
+    const std::size_t room = bytes_.capacity() - bytes_.size();
+    // At least twice of what there is, as without this: else many small operators cost a copy each.
+    if (wanted > room) bytes_.reserve(std::max(bytes_.size() + wanted, 2 * bytes_.capacity()));
   }
   [[nodiscard]] std::byte* extend(std::size_t by) {
     bytes_.resize(bytes_.size() + by);
