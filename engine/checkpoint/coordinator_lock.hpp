@@ -8,9 +8,11 @@
 //   L1  Nothing runs before what came earlier, nor inside of it.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <utility>
 
+#include "sim/base/assert.hpp"
 #include "sim/base/callback.hpp"
 
 namespace tailrace::engine {
@@ -29,13 +31,14 @@ class CoordinatorLock {
     drain();
   }
 
-  // Stays taken when the running body ends, until `release`.
-  void keep() { kept_ = true; }
+  // Stays taken when the running body ends, until there were as many `release`.
+  void keep() { ++kept_; }
   // Whoever keeps it is at work again, and callbacks come from inside.
   void resume() { held_ = true; }
-  // The end of it; runs what waits.
+  // The end of a `keep`; after the last one runs what waits.
   void release() {
-    kept_ = false;
+    TAILRACE_ASSERT(kept_ > 0);
+    --kept_;
     held_ = false;
     drain();
   }
@@ -44,7 +47,7 @@ class CoordinatorLock {
   // Room for an acknowledgement with its callback.
   using Deferred = base::InplaceFunction<void(), 256>;
 
-  [[nodiscard]] bool is_free() const { return !held_ && !kept_; }
+  [[nodiscard]] bool is_free() const { return !held_ && kept_ == 0; }
   template <typename Body>
   void hold(Body& body) {
     struct Hold {
@@ -64,7 +67,7 @@ class CoordinatorLock {
   }
 
   bool held_ = false;
-  bool kept_ = false;
+  std::int32_t kept_ = 0;
   std::deque<Deferred> deferred_;
 };
 

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/base/assert.hpp"
+
 namespace tailrace::engine {
 namespace {
 
@@ -34,6 +36,21 @@ TEST(CoordinatorLock, KeepsEverybodyWaitingUntilItIsReleased) {
   EXPECT_EQ(said, "a");
   lock.release();
   EXPECT_EQ(said, "abc");
+}
+
+TEST(CoordinatorLock, IsReleasedAsOftenAsItWasKept) {
+  CoordinatorLock lock;
+  bool ran = false;
+  lock.run([&] {
+    lock.keep();
+    lock.keep();
+  });
+  lock.run([&] { ran = true; });
+  lock.release();
+  EXPECT_FALSE(ran);
+  lock.release();
+  EXPECT_TRUE(ran);
+  EXPECT_THROW(lock.release(), base::InvariantViolation);
 }
 
 TEST(CoordinatorLock, IsFreeAfterABodyThatThrows) {
