@@ -30,9 +30,15 @@ void CompletedCheckpoint::append_private_files(std::vector<std::string>& paths) 
 
 void discard_completed_checkpoint(const CompletedCheckpoint& checkpoint,
                                   CheckpointStorage& storage) {
-  storage.discard_file(checkpoint.location.metadata_path());
   std::vector<std::string> paths;
   checkpoint.append_private_files(paths);
+  discard_completed_checkpoint(checkpoint, paths, storage);
+}
+
+void discard_completed_checkpoint(const CompletedCheckpoint& checkpoint,
+                                  const std::vector<std::string>& paths,
+                                  CheckpointStorage& storage) {
+  storage.discard_file(checkpoint.location.metadata_path());
   for (const std::string& path : paths) storage.discard_file(path);
   storage.dispose_completed(checkpoint.location);
   if (checkpoint.statistics != nullptr) checkpoint.statistics->set_discarded();

@@ -57,5 +57,9 @@ void append_private_files(const OperatorStates& states, std::vector<std::string>
 // Deletes, in this order: the metadata, the states, the location; then marks the statistics.
 void discard_completed_checkpoint(const CompletedCheckpoint& checkpoint,
                                   CheckpointStorage& storage);
+// The same, for who knows its files already.
+void discard_completed_checkpoint(const CompletedCheckpoint& checkpoint,
+                                  const std::vector<std::string>& paths,
+                                  CheckpointStorage& storage);
 
 }  // namespace tailrace::engine

@@ -1,6 +1,8 @@
 #include "engine/checkpoint/completed_checkpoint_store.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "sim/base/assert.hpp"
@@ -8,12 +10,26 @@
 namespace tailrace::engine {
 namespace {
 
-// The files of a checkpoint, sorted.
-std::vector<std::string> sorted_files(const CompletedCheckpoint& checkpoint) {
+std::vector<std::string> files_of(const CompletedCheckpoint& checkpoint) {
   std::vector<std::string> paths;
   checkpoint.append_private_files(paths);
-  std::sort(paths.begin(), paths.end());
   return paths;
+}
+
+// The names that occur in both, in order.
+std::set<std::string> common_files(const std::vector<std::string>& a,
+                                   const std::vector<std::string>& b) {
+  if (a.empty() || b.empty()) return {};
+  // Checkpoints have directories of their own, so that no sorting is needed as a rule.
+  const auto [a_first, a_last] = std::minmax_element(a.begin(), a.end());
+  const auto [b_first, b_last] = std::minmax_element(b.begin(), b.end());
+  if (*a_last < *b_first || *b_last < *a_first) return {};
+  const std::set<std::string_view> names(a.begin(), a.end());
+  std::set<std::string> common;
+  for (const std::string& name : b) {
+    if (names.contains(name)) common.insert(name);
+  }
+  return common;
 }
 
 }  // namespace
@@ -57,17 +73,14 @@ void StandaloneCompletedCheckpointStore::shutdown(JobStatus status) {
 }
 
 void StandaloneCompletedCheckpointStore::discard(const CompletedCheckpoint& checkpoint) {
-  const std::vector<std::string> gone = sorted_files(checkpoint);
+  const std::vector<std::string> gone = files_of(checkpoint);
   for (const CompletedCheckpointPtr& kept : checkpoints_) {
-    const std::vector<std::string> needed = sorted_files(*kept);
-    std::vector<std::string> common;
-    std::set_intersection(gone.begin(), gone.end(), needed.begin(), needed.end(),
-                          std::back_inserter(common));
+    const std::set<std::string> common = common_files(gone, files_of(*kept));
     TAILRACE_ASSERT_MSG(common.empty(), "checkpoint " + std::to_string(kept->id) + " needs " +
-                                            common.front() + " of checkpoint " +
+                                            *common.begin() + " of checkpoint " +
                                             std::to_string(checkpoint.id));  // S1
   }
-  discard_completed_checkpoint(checkpoint, storage_);
+  discard_completed_checkpoint(checkpoint, gone, storage_);
 }
 
 }  // namespace tailrace::engine

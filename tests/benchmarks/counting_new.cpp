@@ -7,9 +7,11 @@
 namespace {
 
 std::uint64_t allocations = 0;
+std::uint64_t bytes = 0;
 
 void* counted(std::size_t size, std::size_t alignment) {
   ++allocations;
+  bytes += size;
   // aligned_alloc wants whole multiples; malloc would do for all but the large alignments.
   const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
   void* const memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
@@ -23,6 +25,10 @@ namespace tailrace::testing {
 
 std::uint64_t allocation_count() {
   return allocations;
+}
+
+std::uint64_t allocated_bytes() {
+  return bytes;
 }
 
 }  // namespace tailrace::testing

@@ -6,5 +6,7 @@
 namespace tailrace::testing {
 
 [[nodiscard]] std::uint64_t allocation_count();
+// As asked for, whether or not it has been given back since.
+[[nodiscard]] std::uint64_t allocated_bytes();
 
 }  // namespace tailrace::testing

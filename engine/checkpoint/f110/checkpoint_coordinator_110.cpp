@@ -47,20 +47,6 @@ CheckpointCoordinator110::CheckpointCoordinator110(
   TAILRACE_ASSERT(configuration_.max_concurrent >= 1);
 }
 
-void CheckpointCoordinator110::drain_deferred() {
-  struct Hold {
-    explicit Hold(bool& held) : held_(held) { held_ = true; }
-    ~Hold() { held_ = false; }
-    bool& held_;
-  };
-  while (!lock_held_ && !is_finalising() && !deferred_.empty()) {
-    Deferred body = std::move(deferred_.front());
-    deferred_.pop_front();
-    const Hold hold(lock_held_);
-    body();
-  }
-}
-
 bool CheckpointCoordinator110::add_master_hook(MasterTriggerRestoreHook& hook) {
   TAILRACE_ASSERT(hook.identifier().find_first_not_of(" \t\n") != std::string::npos);
   const bool known =
@@ -94,18 +80,17 @@ void CheckpointCoordinator110::acknowledge_locked(const AcknowledgeCheckpoint& m
   }
   PendingCheckpoint110& pending = *found->second;
   TAILRACE_ASSERT(!pending.is_discarded());  // C4
-  switch (pending.acknowledge_task(message.attempt, message.state.get())) {
+  switch (pending.acknowledge_task(message.attempt, message.state)) {
     case PendingCheckpoint110::AcknowledgeResult::SUCCESS: {
       const PendingCheckpoint110::Task& task = *pending.find_task(message.attempt);
       const std::int64_t state_bytes =
           message.state == nullptr ? 0 : message.state->state_size_bytes();
       services_.stats_tracker->report_subtask_stats(
-          pending.id(), task.vertex->vertex_index(), task.vertex->subtask(),
+          pending.id(), task.vertex_index, task.subtask,
           subtask_state_stats_110(services_.clock->now().millis_truncated(), message.metrics,
                                   state_bytes));
       services_.observer->on_checkpoint_acknowledged(
-          configuration_.job, pending.id(),
-          {task.vertex->vertex_index(), task.vertex->subtask(), task.attempt_number},
+          configuration_.job, pending.id(), {task.vertex_index, task.subtask, task.attempt_number},
           pending.acknowledged(), message.metrics, state_bytes);
       if (pending.is_fully_acknowledged()) return begin_finalisation(pending, std::move(done));
       break;
@@ -148,8 +133,7 @@ void CheckpointCoordinator110::receive_decline_message(DeclineCheckpoint message
     services_.observer->on_checkpoint_declined(
         configuration_.job, pending->id(),
         task == nullptr ? SubtaskRef{-1, -1, 0}
-                        : SubtaskRef{task->vertex->vertex_index(), task->vertex->subtask(),
-                                     task->attempt_number},
+                        : SubtaskRef{task->vertex_index, task->subtask, task->attempt_number},
         message.reason);
     discard_checkpoint(std::move(pending), message.reason, message.attempt);
   });
@@ -239,8 +223,10 @@ void CheckpointCoordinator110::expire(CheckpointId id) {
 
 void CheckpointCoordinator110::begin_finalisation(PendingCheckpoint110& pending,
                                                   AcknowledgeDone done) {
+  lock_.keep();
   finalising_ = pending.id();
   finalise_done_ = std::move(done);
+  pending.collect_states();
   std::vector<std::byte> bytes = MetadataV2Serializer::serialize(
       pending.id(), pending.master_states(), pending.operator_states());
   std::int64_t subtask_states = 0;
@@ -262,13 +248,12 @@ void CheckpointCoordinator110::begin_finalisation(PendingCheckpoint110& pending,
 
 void CheckpointCoordinator110::end_finalisation(PutStatus status) {
   // Still under the lock, so that what the callbacks ask for waits its turn.
-  lock_held_ = true;
+  lock_.resume();
   const bool completed = complete(*pending_.at(finalising_), status);
   AcknowledgeDone done = std::exchange(finalise_done_, {});
   if (done) done({true, !completed});
   finalising_ = kNoCheckpoint;
-  lock_held_ = false;
-  drain_deferred();
+  lock_.release();
 }
 
 bool CheckpointCoordinator110::complete(PendingCheckpoint110& pending, PutStatus status) {

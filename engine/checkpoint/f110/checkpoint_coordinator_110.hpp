@@ -24,6 +24,7 @@
 #include "engine/checkpoint/checkpoint_coordinator.hpp"
 #include "engine/checkpoint/checkpoint_id_counter.hpp"
 #include "engine/checkpoint/completed_checkpoint_store.hpp"
+#include "engine/checkpoint/coordinator_lock.hpp"
 #include "engine/checkpoint/execution_vertex_access.hpp"
 #include "engine/checkpoint/f110/checkpoint_failure_manager_110.hpp"
 #include "engine/checkpoint/f110/pending_checkpoint_110.hpp"
@@ -123,14 +124,13 @@ class CheckpointCoordinator110 final : public CheckpointCoordinator {
   [[nodiscard]] const ScheduledExecutor& timer() const { return timer_; }
 
  private:
-  // Room for an acknowledgement with its callback.
-  using Deferred = base::InplaceFunction<void(), 256>;
   using TriggerResult = base::Result<CheckpointId, CheckpointFailureReason>;
 
-  // Runs `body` as soon as nobody holds the lock, after all that waits for it already.
+  // Under the lock: now, or when whoever has it is done.
   template <typename Body>
-  void locked(Body body);
-  void drain_deferred();
+  void locked(Body body) {
+    lock_.run(std::move(body));
+  }
 
   // Triggering, f110/checkpoint_coordinator_110_trigger.cpp.
   void trigger_savepoint_internal(CheckpointProperties properties, std::string target_directory,
@@ -187,28 +187,10 @@ class CheckpointCoordinator110 final : public CheckpointCoordinator {
   ScheduledExecutor::TaskId current_periodic_trigger_ = 0;
   std::optional<Time> last_completion_;  // none: "minus infinity" (M-5)
 
-  bool lock_held_ = false;
+  CoordinatorLock lock_;  // kept while a finalisation takes its time
   CheckpointId finalising_ = kNoCheckpoint;
   AcknowledgeDone finalise_done_;
-  std::deque<Deferred> deferred_;
   base::Lifeline lifeline_;
 };
-
-template <typename Body>
-void CheckpointCoordinator110::locked(Body body) {
-  if (!lock_held_ && !is_finalising() && deferred_.empty()) {
-    lock_held_ = true;
-    try {
-      body();
-    } catch (...) {
-      lock_held_ = false;
-      throw;
-    }
-    lock_held_ = false;
-  } else {
-    deferred_.emplace_back(std::move(body));
-  }
-  drain_deferred();
-}
 
 }  // namespace tailrace::engine

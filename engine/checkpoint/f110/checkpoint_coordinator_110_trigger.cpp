@@ -209,10 +209,9 @@ std::optional<std::vector<PendingCheckpoint110::Task>>
 CheckpointCoordinator110::tasks_to_acknowledge() const {
   std::vector<PendingCheckpoint110::Task> tasks;
   tasks.reserve(vertices_.to_acknowledge.size());
-  for (const ExecutionVertexAccess* vertex : vertices_.to_acknowledge) {
-    const std::optional<ExecutionAttemptId> attempt = vertex->current_attempt();
-    if (!attempt.has_value()) return std::nullopt;  // any state will do
-    tasks.push_back({*attempt, vertex, vertex->attempt_number(), false});
+  for (ExecutionVertexAccess* vertex : vertices_.to_acknowledge) {
+    if (!vertex->current_attempt().has_value()) return std::nullopt;  // any state will do
+    tasks.emplace_back(*vertex);
   }
   return tasks;
 }

@@ -17,26 +17,12 @@ PendingCheckpoint110::PendingCheckpoint110(CheckpointMetaData meta, CheckpointPr
       tasks_(std::move(tasks)),
       master_hooks_(std::move(master_hooks)),
       missing_(static_cast<std::int32_t>(tasks_.size())) {
-  TAILRACE_ASSERT(!tasks_.empty());
-  std::sort(tasks_.begin(), tasks_.end(),
-            [](const Task& a, const Task& b) { return a.attempt < b.attempt; });
-  TAILRACE_ASSERT(
-      std::adjacent_find(tasks_.begin(), tasks_.end(), [](const Task& a, const Task& b) {
-        return a.attempt == b.attempt;
-      }) == tasks_.end());
+  TAILRACE_ASSERT(missing_ > 0);
 }
 
 CheckpointOptions PendingCheckpoint110::options() const {
   // Checkpoints go to the default place, which every task knows; only a savepoint names its own.
   return {properties_.type, properties_.is_savepoint() ? location_.directory : std::string()};
-}
-
-const PendingCheckpoint110::Task* PendingCheckpoint110::find_task(
-    ExecutionAttemptId attempt) const {
-  const auto found = std::lower_bound(
-      tasks_.begin(), tasks_.end(), attempt,
-      [](const Task& task, ExecutionAttemptId wanted) { return task.attempt < wanted; });
-  return found != tasks_.end() && found->attempt == attempt ? &*found : nullptr;
 }
 
 bool PendingCheckpoint110::is_acknowledged_by(ExecutionAttemptId attempt) const {
@@ -50,28 +36,38 @@ void PendingCheckpoint110::set_canceller(ScheduledExecutor::TaskId canceller) {
 }
 
 PendingCheckpoint110::AcknowledgeResult PendingCheckpoint110::acknowledge_task(
-    ExecutionAttemptId attempt, const TaskStateSnapshot* state) {
+    ExecutionAttemptId attempt, std::shared_ptr<const TaskStateSnapshot> state) {
   if (discarded_) return AcknowledgeResult::DISCARDED;
-  const Task* found = find_task(attempt);
-  if (found == nullptr) return AcknowledgeResult::UNKNOWN;
-  if (found->acknowledged) return AcknowledgeResult::DUPLICATE;
-  tasks_[static_cast<std::size_t>(found - tasks_.data())].acknowledged = true;
+  Task* task = tasks_.find(attempt);
+  if (task == nullptr) return AcknowledgeResult::UNKNOWN;
+  if (task->acknowledged) return AcknowledgeResult::DUPLICATE;
+  task->acknowledged = true;
+  task->state = std::move(state);
   ++acknowledged_;
   --missing_;
   TAILRACE_ASSERT(acknowledged_ + missing_ == static_cast<std::int32_t>(tasks_.size()));  // P1
-  if (state == nullptr) return AcknowledgeResult::SUCCESS;
-
-  const ExecutionVertexAccess& vertex = *found->vertex;
-  for (const OperatorId& id : vertex.operator_ids()) {
-    OperatorState& operator_state =
-        operator_states_
-            .try_emplace(id, OperatorState{id, vertex.parallelism(), vertex.max_parallelism(), {}})
-            .first->second;
-    const auto reported = state->operators.find(id);
-    operator_state.subtasks[vertex.subtask()] =
-        reported == state->operators.end() ? OperatorSubtaskState{} : reported->second;
-  }
   return AcknowledgeResult::SUCCESS;
+}
+
+void PendingCheckpoint110::collect_states() {
+  for (Task& task : tasks_.all()) {
+    const std::shared_ptr<const TaskStateSnapshot> state = std::exchange(task.state, nullptr);
+    if (state == nullptr) continue;
+    const ExecutionVertexAccess& vertex = *task.vertex;
+    for (const OperatorId& id : vertex.operator_ids()) {
+      auto entry = operator_states_.lower_bound(id);
+      if (entry == operator_states_.end() || entry->first != id) {
+        entry = operator_states_.emplace_hint(
+            entry, id, OperatorState{id, vertex.parallelism(), vertex.max_parallelism(), {}});
+      }
+      const auto reported = state->operators.find(id);
+      // The tasks come in the order of their subtasks, so that most belong to the end.
+      auto& subtasks = entry->second.subtasks;
+      subtasks.insert_or_assign(
+          subtasks.end(), task.subtask,
+          reported == state->operators.end() ? OperatorSubtaskState{} : reported->second);
+    }
+  }
 }
 
 void PendingCheckpoint110::acknowledge_master_state(const std::string& hook,
@@ -112,6 +108,7 @@ void PendingCheckpoint110::fail(CheckpointFailureReason reason) {
 
 void PendingCheckpoint110::dispose(CheckpointStorage& storage) {
   TAILRACE_ASSERT(!discarded_);
+  collect_states();
   std::vector<std::string> paths;
   append_private_files(operator_states_, paths);
   for (const std::string& path : paths) storage.discard_file(path);

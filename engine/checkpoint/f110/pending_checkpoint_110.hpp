@@ -18,18 +18,14 @@
 #include "engine/checkpoint/execution_vertex_access.hpp"
 #include "engine/checkpoint/scheduled_executor.hpp"
 #include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
+#include "engine/checkpoint/tasks_to_acknowledge.hpp"
 #include "engine/state/handles.hpp"
 
 namespace tailrace::engine {
 
 class PendingCheckpoint110 {
  public:
-  struct Task {
-    ExecutionAttemptId attempt;
-    const ExecutionVertexAccess* vertex = nullptr;
-    std::int32_t attempt_number = 0;
-    bool acknowledged = false;
-  };
+  using Task = TaskToAcknowledge;
   enum class AcknowledgeResult : std::uint8_t { SUCCESS, DUPLICATE, UNKNOWN, DISCARDED };
 
   // Requires: tasks is not empty, no attempt occurs twice.
@@ -49,10 +45,13 @@ class PendingCheckpoint110 {
   [[nodiscard]] bool is_fully_acknowledged() const { return !discarded_ && missing_ == 0; }
   [[nodiscard]] bool are_master_states_fully_acknowledged() const { return master_hooks_.empty(); }
   [[nodiscard]] bool is_acknowledged_by(ExecutionAttemptId attempt) const;
+  // As far as they have been collected.
   [[nodiscard]] const OperatorStates& operator_states() const { return operator_states_; }
   [[nodiscard]] const std::vector<MasterState>& master_states() const { return master_states_; }
   // Null for an attempt that is not part of this checkpoint.
-  [[nodiscard]] const Task* find_task(ExecutionAttemptId attempt) const;
+  [[nodiscard]] const Task* find_task(ExecutionAttemptId attempt) const {
+    return tasks_.find(attempt);
+  }
 
   // The result of the checkpoint, for whoever asked for it.
   void set_done(CheckpointDone done) {
@@ -65,12 +64,16 @@ class PendingCheckpoint110 {
   [[nodiscard]] ScheduledExecutor::TaskId canceller() const { return canceller_; }
 
   // Records the state of a subtask: a null one only counts.
-  // Cost: O(log tasks + operators of the chain).
-  AcknowledgeResult acknowledge_task(ExecutionAttemptId attempt, const TaskStateSnapshot* state);
+  // Cost: that of TasksToAcknowledge::find, and no allocation.
+  AcknowledgeResult acknowledge_task(ExecutionAttemptId attempt,
+                                     std::shared_ptr<const TaskStateSnapshot> state);
   // Requires: `hook` is awaited.
   void acknowledge_master_state(const std::string& hook, std::optional<MasterState> state);
 
-  // Requires: fully acknowledged; the metadata has been written. Keeps the promise, reports to the
+  // Enters what the tasks have reported so far into the states of their operators. Flink does so with
+  // each acknowledgement; nobody looks at them before the end.
+  void collect_states();
+  // Requires: fully acknowledged and collected; the metadata has been written. Keeps the promise, reports to the
   // statistics and disposes this without deleting any state.
   CompletedCheckpointPtr finalize_checkpoint(JobId job, std::int64_t now_ms,
                                              CheckpointStatsTracker& stats_tracker);
@@ -85,7 +88,7 @@ class PendingCheckpoint110 {
   CheckpointMetaData meta_;
   CheckpointProperties properties_;
   CheckpointStorageLocation location_;
-  std::vector<Task> tasks_;                // sorted by attempt
+  TasksToAcknowledge tasks_;
   std::vector<std::string> master_hooks_;  // awaited
   OperatorStates operator_states_;
   std::vector<MasterState> master_states_;

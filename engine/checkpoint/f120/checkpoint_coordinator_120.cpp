@@ -57,20 +57,6 @@ CheckpointCoordinator120::CheckpointCoordinator120(
   }
 }
 
-void CheckpointCoordinator120::drain_deferred() {
-  struct Hold {
-    explicit Hold(bool& held) : held_(held) { held_ = true; }
-    ~Hold() { held_ = false; }
-    bool& held_;
-  };
-  while (!lock_held_ && finalising_ == nullptr && !deferred_.empty()) {
-    Deferred body = std::move(deferred_.front());
-    deferred_.pop_front();
-    const Hold hold(lock_held_);
-    body();
-  }
-}
-
 bool CheckpointCoordinator120::add_master_hook(AsynchronousMasterHook& hook) {
   TAILRACE_ASSERT(hook.identifier().find_first_not_of(" \t\n") != std::string::npos);
   const bool known =
@@ -111,8 +97,7 @@ void CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message
       const PendingCheckpoint120::Task& task = *pending->find_task(message.attempt);
       report_acknowledged(*pending, message);
       services_.observer->on_checkpoint_acknowledged(
-          configuration_.job, pending->id(),
-          {task.vertex->vertex_index(), task.vertex->subtask(), task.attempt_number},
+          configuration_.job, pending->id(), {task.vertex_index, task.subtask, task.attempt_number},
           pending->acknowledged(), message.metrics,
           message.state == nullptr ? 0 : message.state->state_size_bytes());
       if (!pending->is_fully_acknowledged()) break;
@@ -151,8 +136,7 @@ void CheckpointCoordinator120::receive_decline_message(DeclineCheckpoint message
     services_.observer->on_checkpoint_declined(
         configuration_.job, pending->id(),
         task == nullptr ? SubtaskRef{-1, -1, 0}
-                        : SubtaskRef{task->vertex->vertex_index(), task->vertex->subtask(),
-                                     task->attempt_number},
+                        : SubtaskRef{task->vertex_index, task->subtask, task->attempt_number},
         message.reason);
     abort_pending_checkpoint(pending, message.reason, message.attempt);
   });
@@ -237,6 +221,7 @@ void CheckpointCoordinator120::send_aborted_messages(const PendingCheckpoint120&
 // ---- Completion (4.3)
 
 void CheckpointCoordinator120::begin_finalisation(const Pending& pending, Finalised then) {
+  lock_.keep();
   finalising_ = pending;
   finalised_ = std::move(then);
   if (const auto reason = pending->collect_states()) return fail_finalisation(*reason);
@@ -264,7 +249,7 @@ void CheckpointCoordinator120::on_metadata_written(PutStatus status) {
     return fail_finalisation(CheckpointFailureReason::FINALIZE_CHECKPOINT_FAILURE);
   }
   // Still under the lock, so that what the callbacks ask for waits its turn.
-  lock_held_ = true;
+  lock_.resume();
   const CompletedCheckpointPtr completed =
       finalising_->to_completed(configuration_.job, services_.clock->now().millis_truncated());
   finalising_->dispose();
@@ -281,7 +266,7 @@ void CheckpointCoordinator120::on_metadata_written(PutStatus status) {
 }
 
 void CheckpointCoordinator120::on_stored(CompletedCheckpointStore120::Outcome outcome) {
-  lock_held_ = true;
+  lock_.resume();
   const CompletedCheckpointPtr completed = std::exchange(storing_, nullptr);
   if (outcome.added == CompletedCheckpointStore120::Added::STORED) {
     force_full_snapshot_ = false;
@@ -333,7 +318,7 @@ void CheckpointCoordinator120::complete(CompletedCheckpointPtr completed,
 }
 
 void CheckpointCoordinator120::fail_finalisation(CheckpointFailureReason reason) {
-  lock_held_ = true;
+  lock_.resume();
   // Flink's raw error, which has no reason; see checkpoint_coordinator.hpp.
   finalising_->fail(CheckpointFailureReason::FINALIZE_CHECKPOINT_FAILURE);
   abort_pending_checkpoint(finalising_, reason, std::nullopt);
@@ -348,8 +333,7 @@ void CheckpointCoordinator120::end_finalisation(std::optional<CheckpointFailureR
   Finalised then = std::exchange(finalised_, {});
   finalising_.reset();
   if (then) then(failure);
-  lock_held_ = false;
-  drain_deferred();
+  lock_.release();
 }
 
 // ---- Restore (6)

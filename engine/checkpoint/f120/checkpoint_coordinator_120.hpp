@@ -25,6 +25,7 @@
 
 #include "engine/checkpoint/checkpoint_coordinator.hpp"
 #include "engine/checkpoint/checkpoint_id_counter.hpp"
+#include "engine/checkpoint/coordinator_lock.hpp"
 #include "engine/checkpoint/f120/asynchronous_master_hook.hpp"
 #include "engine/checkpoint/f120/checkpoint_failure_manager_120.hpp"
 #include "engine/checkpoint/f120/checkpoint_request_decider.hpp"
@@ -136,7 +137,6 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   [[nodiscard]] const ScheduledExecutor& timer() const { return timer_; }
 
  private:
-  using Deferred = base::InplaceFunction<void(), 256>;
   using Pending = std::shared_ptr<PendingCheckpoint120>;
   // A trigger phase: the request, and the pending checkpoint once there is one. It may outlive both
   // the checkpoint and the phase when an answer comes late.
@@ -145,10 +145,11 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   // The end of a finalisation: none, or why it failed.
   using Finalised = base::InplaceFunction<void(std::optional<CheckpointFailureReason>), 128>;
 
-  // Runs `body` as soon as nobody holds the lock, after all that waits for it already.
+  // Under the lock: now, or when whoever has it is done.
   template <typename Body>
-  void locked(Body body);
-  void drain_deferred();
+  void locked(Body body) {
+    lock_.run(std::move(body));
+  }
   // On the timer thread, under the lock.
   template <typename Body>
   void on_timer(Body body);
@@ -245,30 +246,12 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   Time next_trigger_ = Time::max();
   std::optional<Time> last_completion_;  // none: "minus infinity" (M-5)
 
-  bool lock_held_ = false;
+  CoordinatorLock lock_;  // kept while a finalisation takes its time
   Pending finalising_;
   CompletedCheckpointPtr storing_;
   Finalised finalised_;
-  std::deque<Deferred> deferred_;
   base::Lifeline lifeline_;
 };
-
-template <typename Body>
-void CheckpointCoordinator120::locked(Body body) {
-  if (!lock_held_ && !is_finalising() && deferred_.empty()) {
-    lock_held_ = true;
-    try {
-      body();
-    } catch (...) {
-      lock_held_ = false;
-      throw;
-    }
-    lock_held_ = false;
-  } else {
-    deferred_.emplace_back(std::move(body));
-  }
-  drain_deferred();
-}
 
 template <typename Body>
 void CheckpointCoordinator120::on_timer(Body body) {

@@ -13,6 +13,7 @@ void CheckpointCoordinator120::report_pending(PendingCheckpoint120& pending) {
     for (const ExecutionVertexAccess* task : tasks) {
       const auto index = static_cast<std::size_t>(task->vertex_index());
       if (index >= vertices.size()) vertices.resize(index + 1);
+      if (vertices[index].subtasks > 0) continue;  // its other subtasks say the same
       vertices[index] = {task->job_vertex_id(), task->parallelism()};
     }
   };
@@ -29,9 +30,9 @@ void CheckpointCoordinator120::report_pending(PendingCheckpoint120& pending) {
 
 void CheckpointCoordinator120::report_acknowledged(const PendingCheckpoint120& pending,
                                                    const AcknowledgeCheckpoint& message) {
-  const ExecutionVertexAccess& vertex = *pending.find_task(message.attempt)->vertex;
+  const PendingCheckpoint120::Task& task = *pending.find_task(message.attempt);
   pending.statistics()->report_subtask_stats(
-      vertex.vertex_index(), vertex.subtask(),
+      task.vertex_index, task.subtask,
       subtask_state_stats_120(services_.clock->now().millis_truncated(), message.metrics,
                               SubtaskReport::COMPLETE));
 }
@@ -43,8 +44,8 @@ void CheckpointCoordinator120::report_incomplete(CheckpointId id, ExecutionAttem
   if (const auto pending = pending_.find(id); pending != pending_.end()) {
     const PendingCheckpoint120::Task* task = pending->second->find_task(attempt);
     if (task == nullptr) return;
-    vertex = task->vertex->vertex_index();
-    subtask = task->vertex->subtask();
+    vertex = task->vertex_index;
+    subtask = task->subtask;
   } else {
     const auto failed = places_of_failed_.find(id);
     if (failed == places_of_failed_.end()) return;

@@ -6,6 +6,16 @@
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
+namespace {
+
+std::vector<TaskToAcknowledge> tasks_of(const CheckpointPlan& plan) {
+  std::vector<TaskToAcknowledge> tasks;
+  tasks.reserve(plan.tasks_to_wait_for.size());
+  for (ExecutionVertexAccess* vertex : plan.tasks_to_wait_for) tasks.emplace_back(*vertex);
+  return tasks;
+}
+
+}  // namespace
 
 PendingCheckpoint120::PendingCheckpoint120(CheckpointMetaData meta, CheckpointPlan plan,
                                            std::vector<CoordinatorInfo> coordinators,
@@ -13,6 +23,7 @@ PendingCheckpoint120::PendingCheckpoint120(CheckpointMetaData meta, CheckpointPl
                                            CheckpointProperties properties, CheckpointDone done)
     : meta_(meta),
       plan_(std::move(plan)),
+      tasks_(tasks_of(plan_)),
       coordinators_(coordinators),
       all_coordinators_(std::move(coordinators)),
       master_hooks_(std::move(master_hooks)),
@@ -20,20 +31,6 @@ PendingCheckpoint120::PendingCheckpoint120(CheckpointMetaData meta, CheckpointPl
       done_(std::move(done)),
       missing_(static_cast<std::int32_t>(plan_.tasks_to_wait_for.size())) {
   TAILRACE_ASSERT(missing_ > 0);
-  tasks_.reserve(plan_.tasks_to_wait_for.size());
-  for (ExecutionVertexAccess* vertex : plan_.tasks_to_wait_for) {
-    tasks_.push_back({*vertex->current_attempt(), vertex, vertex->attempt_number(), false, {}});
-  }
-  std::sort(tasks_.begin(), tasks_.end(),
-            [](const Task& a, const Task& b) { return a.attempt < b.attempt; });
-}
-
-const PendingCheckpoint120::Task* PendingCheckpoint120::find_task(
-    ExecutionAttemptId attempt) const {
-  const auto found = std::lower_bound(
-      tasks_.begin(), tasks_.end(), attempt,
-      [](const Task& task, ExecutionAttemptId wanted) { return task.attempt < wanted; });
-  return found != tasks_.end() && found->attempt == attempt ? &*found : nullptr;
 }
 
 bool PendingCheckpoint120::is_acknowledged_by(ExecutionAttemptId attempt) const {
@@ -44,8 +41,9 @@ bool PendingCheckpoint120::is_acknowledged_by(ExecutionAttemptId attempt) const 
 PendingCheckpoint120::Places PendingCheckpoint120::places() const {
   Places places;
   places.reserve(tasks_.size());
-  for (const Task& task : tasks_) {
-    places.push_back({task.attempt, task.vertex->vertex_index(), task.vertex->subtask()});
+  for (std::size_t rank = 0; rank < tasks_.size(); ++rank) {
+    const Task& task = tasks_.by_attempt(rank);
+    places.push_back({task.attempt, task.vertex_index, task.subtask});
   }
   return places;
 }
@@ -60,9 +58,9 @@ bool PendingCheckpoint120::set_canceller(ScheduledExecutor::TaskId canceller) {
 PendingCheckpoint120::AcknowledgeResult PendingCheckpoint120::acknowledge_task(
     ExecutionAttemptId attempt, std::shared_ptr<const TaskStateSnapshot> state) {
   if (disposed_) return AcknowledgeResult::DISCARDED;
-  const Task* found = find_task(attempt);
+  Task* const found = tasks_.find(attempt);
   if (found == nullptr) return AcknowledgeResult::UNKNOWN;
-  Task& task = tasks_[static_cast<std::size_t>(found - tasks_.data())];
+  Task& task = *found;
   if (task.acknowledged) return AcknowledgeResult::DUPLICATE;
   task.acknowledged = true;
   if (state != nullptr) {
@@ -110,20 +108,22 @@ void PendingCheckpoint120::acknowledge_master_state(const std::string& hook,
 
 std::optional<CheckpointFailureReason> PendingCheckpoint120::collect_states() {
   TAILRACE_ASSERT(is_fully_acknowledged());
-  for (const Task& task : tasks_) {
+  for (const Task& task : tasks_.all()) {
     // Without any state an operator has an entry all the same.
     if (task.state != nullptr && task.state->is_task_deployed_as_finished) continue;
     const ExecutionVertexAccess& vertex = *task.vertex;
     for (const OperatorId& id : vertex.operator_ids()) {
-      OperatorState& entry =
-          operator_states_
-              .try_emplace(id,
-                           OperatorState{id, vertex.parallelism(), vertex.max_parallelism(), {}})
-              .first->second;
+      auto entry = operator_states_.lower_bound(id);
+      if (entry == operator_states_.end() || entry->first != id) {
+        entry = operator_states_.emplace_hint(
+            entry, id, OperatorState{id, vertex.parallelism(), vertex.max_parallelism(), {}});
+      }
       if (task.state == nullptr) continue;
       const auto reported = task.state->operators.find(id);
       if (reported != task.state->operators.end()) {
-        entry.subtasks.insert_or_assign(vertex.subtask(), reported->second);
+        // The tasks come in the order of their subtasks, so that most belong to the end.
+        auto& subtasks = entry->second.subtasks;
+        subtasks.insert_or_assign(subtasks.end(), task.subtask, reported->second);
       }
     }
   }
@@ -165,7 +165,8 @@ void PendingCheckpoint120::dispose() {
 }
 
 void PendingCheckpoint120::append_private_files(std::vector<std::string>& paths) const {
-  for (const Task& task : tasks_) {
+  for (std::size_t rank = 0; rank < tasks_.size(); ++rank) {
+    const Task& task = tasks_.by_attempt(rank);
     if (task.state != nullptr) task.state->append_private_files(paths);
   }
 }

@@ -23,6 +23,7 @@
 #include "engine/checkpoint/execution_vertex_access.hpp"
 #include "engine/checkpoint/scheduled_executor.hpp"
 #include "engine/checkpoint/stats/checkpoint_stats.hpp"
+#include "engine/checkpoint/tasks_to_acknowledge.hpp"
 #include "engine/ids.hpp"
 #include "engine/state/handles.hpp"
 
@@ -30,13 +31,7 @@ namespace tailrace::engine {
 
 class PendingCheckpoint120 {
  public:
-  struct Task {
-    ExecutionAttemptId attempt;
-    ExecutionVertexAccess* vertex = nullptr;
-    std::int32_t attempt_number = 0;
-    bool acknowledged = false;
-    std::shared_ptr<const TaskStateSnapshot> state;  // null: none was reported
-  };
+  using Task = TaskToAcknowledge;
   // Vertex and subtask of each attempt, sorted by attempt.
   struct Place {
     ExecutionAttemptId attempt;
@@ -76,7 +71,9 @@ class PendingCheckpoint120 {
   // Why it was aborted. Requires: it was.
   [[nodiscard]] CheckpointFailureReason failure() const { return *failure_; }
   // Null for an attempt that is not part of this checkpoint.
-  [[nodiscard]] const Task* find_task(ExecutionAttemptId attempt) const;
+  [[nodiscard]] const Task* find_task(ExecutionAttemptId attempt) const {
+    return tasks_.find(attempt);
+  }
 
   // As the tasks were told; before that as they would be.
   [[nodiscard]] const CheckpointOptions& options() const { return options_; }
@@ -98,7 +95,7 @@ class PendingCheckpoint120 {
   [[nodiscard]] bool set_canceller(ScheduledExecutor::TaskId canceller);
   [[nodiscard]] ScheduledExecutor::TaskId canceller() const { return canceller_; }
 
-  // Cost: O(log tasks), and no allocation.
+  // Cost: that of TasksToAcknowledge::find, and no allocation.
   AcknowledgeResult acknowledge_task(ExecutionAttemptId attempt,
                                      std::shared_ptr<const TaskStateSnapshot> state);
   // `state`: none counts, too.
@@ -128,7 +125,7 @@ class PendingCheckpoint120 {
  private:
   CheckpointMetaData meta_;
   CheckpointPlan plan_;
-  std::vector<Task> tasks_;                    // sorted by attempt
+  TasksToAcknowledge tasks_;
   std::vector<CoordinatorInfo> coordinators_;  // awaited
   std::vector<CoordinatorInfo> all_coordinators_;
   std::vector<std::string> master_hooks_;  // awaited

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 
 #include "engine/checkpoint/metadata/metadata_format.hpp"
 #include "engine/checkpoint/metadata/metadata_v2_serializer.hpp"
@@ -17,10 +19,11 @@ class MetadataWriter {
   void u8(std::uint8_t value) { bytes_.push_back(std::byte{value}); }
   template <typename Integer>
   void big_endian(Integer value) {
-    const auto bits = static_cast<std::make_unsigned_t<Integer>>(value);
-    for (int shift = 8 * (static_cast<int>(sizeof(Integer)) - 1); shift >= 0; shift -= 8) {
-      u8(static_cast<std::uint8_t>((bits >> shift) & 0xFF));
-    }
+    put(extend(sizeof(Integer)), value);
+  }
+  void big_endian(std::span<const std::int64_t> values) {
+    std::byte* out = extend(values.size() * sizeof(std::int64_t));
+    for (const std::int64_t value : values) out = put(out, value);
   }
   void count(std::size_t count) {
     TAILRACE_ASSERT(count <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()));
@@ -30,10 +33,12 @@ class MetadataWriter {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   }
   void utf(const std::string& text) {
-    const std::string encoded = to_modified_utf8(text);
-    TAILRACE_ASSERT_MSG(encoded.size() <= std::numeric_limits<std::uint16_t>::max(), text);
-    big_endian(static_cast<std::uint16_t>(encoded.size()));
-    raw(std::as_bytes(std::span(encoded)));
+    // Both encodings are the same for what most names consist of.
+    const bool plain = std::none_of(text.begin(), text.end(), [](char unit) {
+      return unit == 0 || static_cast<unsigned char>(unit) >= 0xF0;
+    });
+    if (plain) return encoded_utf(text);
+    encoded_utf(to_modified_utf8(text));
   }
 
   void master_state(const MasterState& state) {
@@ -71,7 +76,7 @@ class MetadataWriter {
         utf(name);
         u8(static_cast<std::uint8_t>(info.mode));
         count(info.offsets.size());
-        for (const std::int64_t offset : info.offsets) big_endian(offset);
+        big_endian(std::span(info.offsets));
       }
       stream(*handle.delegate);
     }
@@ -80,12 +85,14 @@ class MetadataWriter {
   void keyed_state(const std::vector<KeyedStateHandlePtr>& handles) {
     TAILRACE_ASSERT(handles.size() <= 1);
     if (handles.empty()) return u8(kNull);
-    const auto* handle = dynamic_cast<const KeyGroupsStateHandle*>(handles.front().get());
-    TAILRACE_ASSERT(handle != nullptr);
+    TAILRACE_ASSERT(handles.front() != nullptr);
+    const KeyedStateHandle& keyed = *handles.front();
+    TAILRACE_ASSERT(typeid(keyed) == typeid(KeyGroupsStateHandle));
+    const auto* handle = static_cast<const KeyGroupsStateHandle*>(&keyed);
     u8(kKeyGroups);
     big_endian(handle->key_group_range().first);
     big_endian(handle->key_group_range().size());
-    for (const std::int64_t offset : handle->offsets().offsets) big_endian(offset);
+    big_endian(std::span(handle->offsets().offsets));
     stream(*handle->stream());
   }
 
@@ -95,6 +102,8 @@ class MetadataWriter {
     big_endian(state.max_parallelism);
     big_endian(std::int32_t{1});  // chain length: version 2 files one operator at a time
     count(state.subtasks.size());
+    const std::size_t begin = bytes_.size();
+    std::size_t left = state.subtasks.size();
     for (const auto& [index, subtask] : state.subtasks) {
       big_endian(index);
       big_endian(kNoDuration);
@@ -103,12 +112,40 @@ class MetadataWriter {
       operator_states(subtask.raw_operator);
       keyed_state(subtask.managed_keyed);
       keyed_state(subtask.raw_keyed);
+      if (left-- == state.subtasks.size()) make_room(left, bytes_.size() - begin);
     }
   }
 
   [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:
+  void encoded_utf(const std::string& encoded) {
+    TAILRACE_ASSERT_MSG(encoded.size() <= std::numeric_limits<std::uint16_t>::max(), encoded);
+    big_endian(static_cast<std::uint16_t>(encoded.size()));
+    raw(std::as_bytes(std::span(encoded)));
+  }
+  // For `count` more of about this size: subtasks of one operator look much alike.
+  void make_room(std::size_t count, std::size_t bytes_each) {
+    constexpr std::size_t kMostAtOnce = std::size_t{16} << 20;  // the first may be the odd one
+    const std::size_t wanted = std::min(count * (bytes_each + bytes_each / 8), kMostAtOnce);
+    const std::size_t room = bytes_.capacity() - bytes_.size();
+    // At least twice of what there is, as without this: else many small operators cost a copy each.
+    if (wanted > room) bytes_.reserve(std::max(bytes_.size() + wanted, 2 * bytes_.capacity()));
+  }
+  [[nodiscard]] std::byte* extend(std::size_t by) {
+    bytes_.resize(bytes_.size() + by);
+    return bytes_.data() + (bytes_.size() - by);
+  }
+  // Returns: behind the value.
+  template <typename Integer>
+  static std::byte* put(std::byte* out, Integer value) {
+    const auto bits = static_cast<std::make_unsigned_t<Integer>>(value);
+    for (int shift = 8 * (static_cast<int>(sizeof(Integer)) - 1); shift >= 0; shift -= 8) {
+      *out++ = static_cast<std::byte>((bits >> shift) & 0xFF);
+    }
+    return out;
+  }
+
   std::vector<std::byte> bytes_;
 };
 
