@@ -372,8 +372,9 @@ void CheckpointCoordinator120::restore_savepoint(CompletedCheckpointPtr savepoin
         break;
     }
     const CheckpointId next = savepoint->id + 1;
-    services_.registry->note_restored(savepoint->id, mode == ClaimMode::CLAIM, false,
-                                      SharingFilesStrategy::FORWARD_BACKWARD);
+    const auto refused = services_.registry->register_all_after_restored(
+        restored->operator_states, restored->id, mode == ClaimMode::CLAIM, std::nullopt);
+    TAILRACE_ASSERT_MSG(!refused.has_value(), *refused);
     bool stored = false;
     services_.store->add(
         std::move(restored), [this] { return [this] { schedule_trigger_request(); }; },
