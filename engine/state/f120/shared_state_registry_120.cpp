@@ -89,15 +89,21 @@ std::optional<std::string> SharedStateRegistry120::register_handle(KeyedStateHan
   if (incremental->is_registered() && !again) {
     return "The state handle has already registered its shared states to the given registry.";
   }
+  std::optional<std::string> error;
   std::vector<StreamStateHandlePtr> shared;
   shared.reserve(incremental->content().shared_state.size());
   for (const auto& file : incremental->content().shared_state) {
+    shared.push_back(file.handle);
+    if (error.has_value()) continue;
     Outcome outcome = register_stream(file.handle, checkpoint);
-    if (!outcome.ok()) return outcome.error();
-    shared.push_back(std::move(outcome).value());
+    if (outcome.ok()) {
+      shared.back() = std::move(outcome).value();
+    } else {
+      error = outcome.error();
+    }
   }
   handle = incremental->registered(std::move(shared));
-  return std::nullopt;
+  return error;
 }
 
 std::optional<std::string> SharedStateRegistry120::register_subtask(OperatorSubtaskState& state,
@@ -111,20 +117,20 @@ std::optional<std::string> SharedStateRegistry120::register_subtask(OperatorSubt
   return std::nullopt;
 }
 
-base::Result<SharedStateRegistry120::Snapshot, std::string> SharedStateRegistry120::register_all(
+SharedStateRegistry120::RegisteredSnapshot SharedStateRegistry120::register_all(
     Snapshot snapshot, CheckpointId checkpoint) {
   if (snapshot == nullptr ||
       std::none_of(snapshot->operators.begin(), snapshot->operators.end(),
                    [](const auto& entry) { return shares_state(entry.second); })) {
-    return snapshot;
+    return {std::move(snapshot), std::nullopt};
   }
   auto registered = std::make_shared<TaskStateSnapshot>(*snapshot);
+  std::optional<std::string> error;
   for (auto& [id, state] : registered->operators) {
-    if (auto error = register_subtask(state, checkpoint, false)) {
-      return base::Failure{std::move(*error)};
-    }
+    error = register_subtask(state, checkpoint, false);
+    if (error.has_value()) break;
   }
-  return Snapshot(std::move(registered));
+  return {std::move(registered), std::move(error)};
 }
 
 std::optional<std::string> SharedStateRegistry120::register_all_after_restored(

@@ -31,6 +31,10 @@ class SharedStateRegistry120 {
   using DeleteState = base::InplaceFunction<void(const StreamStateHandle&)>;
   using Outcome = base::Result<StreamStateHandlePtr, std::string>;
   using Snapshot = std::shared_ptr<const TaskStateSnapshot>;
+  struct RegisteredSnapshot {
+    Snapshot snapshot;
+    std::optional<std::string> error;
+  };
   using OperatorStates = std::map<OperatorId, OperatorState>;
 
   explicit SharedStateRegistry120(DeleteState delete_state)
@@ -50,9 +54,9 @@ class SharedStateRegistry120 {
 
   // Registers all shared files and swaps the handles for registered ones; a snapshot that shares
   // nothing comes back as it is. Operators by their ids, managed before raw state.
-  // Errors: the first one, at which it stops; what was registered before stays.
-  [[nodiscard]] base::Result<Snapshot, std::string> register_all(Snapshot snapshot,
-                                                                 CheckpointId checkpoint);
+  // Stops at the first error. The handle that met it counts as registered, with the files before the
+  // bad one; those behind it are untouched. What was registered before stays.
+  [[nodiscard]] RegisteredSnapshot register_all(Snapshot snapshot, CheckpointId checkpoint);
   // The same for a checkpoint that the job starts from.
   // `claimed`: its files are the job's. `strategy`: none if its own properties are not known.
   [[nodiscard]] std::optional<std::string> register_all_after_restored(
