@@ -167,6 +167,7 @@ void CheckpointCoordinator120::create_pending_checkpoint(const Phase& phase, Che
       std::move(request.done));
   request.done.reset();
   phase->pending->set_options(options_for(request.properties, nullptr));
+  report_pending(*phase->pending);
   services_.observer->on_checkpoint_triggered(configuration_.job, meta, phase->pending->options(),
                                               tasks);
   TAILRACE_ASSERT(request.properties.forced ||
@@ -384,6 +385,7 @@ void CheckpointCoordinator120::on_trigger_failure(TriggerPhase& phase,
     if (phase.pending == nullptr) {
       services_.observer->on_checkpoint_failed(configuration_.job, kNoCheckpoint, reason);
     }
+    services_.stats_tracker->report_failed_checkpoint_without_in_progress();
     services_.failure_manager->handle_checkpoint_exception(
         properties, reason, phase.pending == nullptr ? kNoCheckpoint : phase.pending->id(),
         std::nullopt);
