@@ -1,5 +1,7 @@
 #include "engine/checkpoint/completed_checkpoint.hpp"
 
+#include <algorithm>
+
 namespace tailrace::engine {
 
 std::int64_t state_size_bytes(const OperatorStates& states) {
@@ -18,6 +20,20 @@ void append_private_files(const OperatorStates& states, std::vector<std::string>
       subtask_state.append_private_files(paths);
     }
   }
+}
+
+bool shares_state(const OperatorStates& states) {
+  const auto shares = [](const KeyedStateHandlePtr& handle) {
+    return handle != nullptr && handle->as_incremental() != nullptr;
+  };
+  return std::any_of(states.begin(), states.end(), [&shares](const auto& state) {
+    return std::any_of(
+        state.second.subtasks.begin(), state.second.subtasks.end(), [&shares](const auto& subtask) {
+          const OperatorSubtaskState& own = subtask.second;
+          return std::any_of(own.managed_keyed.begin(), own.managed_keyed.end(), shares) ||
+                 std::any_of(own.raw_keyed.begin(), own.raw_keyed.end(), shares);
+        });
+  });
 }
 
 std::int64_t CompletedCheckpoint::state_size_bytes() const {

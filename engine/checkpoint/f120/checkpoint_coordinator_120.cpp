@@ -97,6 +97,16 @@ void CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message
   if (shutdown_ || message.job != configuration_.job) return answer(false);
 
   const auto found = pending_.find(message.checkpoint_id);
+  // Whatever becomes of the message (4.1). What a savepoint holds belongs to nobody else.
+  if (found == pending_.end() || !found->second->properties().is_savepoint()) {
+    auto registered =
+        services_.registry->register_all(std::move(message.state), message.checkpoint_id);
+    if (registered.error.has_value()) {
+      if (done) done({.registration_failed = true});
+      return;
+    }
+    message.state = std::move(registered.snapshot);
+  }
   if (found == pending_.end()) {
     services_.observer->on_late_acknowledgement(configuration_.job, message.checkpoint_id);
     report_incomplete(message.checkpoint_id, message.attempt, message.metrics);
@@ -189,14 +199,7 @@ void CheckpointCoordinator120::abort_pending_checkpoint(const Pending& pending,
                                                         std::optional<ExecutionAttemptId> attempt) {
   if (pending->is_disposed()) return;
   const Pending held = pending;
-  held->note_failure(reason);
-  held->fail(reason);
-  fail_trigger_phase_of(*held, reason);
-  TAILRACE_ASSERT(held->can_be_subsumed() ||
-                  reason != CheckpointFailureReason::CHECKPOINT_SUBSUMED);
-  release_states(held);
-  held->dispose();
-  timer_.cancel(held->canceller());
+  abort_object(held, reason);
   services_.observer->on_checkpoint_failed(configuration_.job, held->id(), reason);
   report_failed(*held, reason, attempt);
   send_aborted_messages(*held);
@@ -206,6 +209,18 @@ void CheckpointCoordinator120::abort_pending_checkpoint(const Pending& pending,
     recent_expired_.push_back(held->id());
   }
   schedule_trigger_request();
+}
+
+void CheckpointCoordinator120::abort_object(const Pending& pending,
+                                            CheckpointFailureReason reason) {
+  pending->note_failure(reason);
+  pending->fail(reason);
+  fail_trigger_phase_of(*pending, reason);
+  release_states(pending);
+  pending->dispose();
+  timer_.cancel(pending->canceller());
+  TAILRACE_ASSERT(pending->can_be_subsumed() ||
+                  reason != CheckpointFailureReason::CHECKPOINT_SUBSUMED);
 }
 
 void CheckpointCoordinator120::release_states(const Pending& pending) {
@@ -239,6 +254,7 @@ void CheckpointCoordinator120::send_aborted_messages(const PendingCheckpoint120&
 void CheckpointCoordinator120::begin_finalisation(const Pending& pending, Finalised then) {
   finalising_ = pending;
   finalised_ = std::move(then);
+  services_.registry->checkpoint_completed(pending->id());
   if (const auto reason = pending->collect_states()) return fail_finalisation(*reason);
   std::vector<std::byte> bytes = MetadataV2Serializer::serialize(
       pending->id(), pending->master_states(), pending->operator_states());

@@ -162,6 +162,7 @@ void PendingCheckpoint120::dispose() {
   TAILRACE_ASSERT(!disposed_);
   disposed_ = true;
   acknowledged_ = -1;
+  missing_ = 0;
 }
 
 void PendingCheckpoint120::append_private_files(std::vector<std::string>& paths) const {

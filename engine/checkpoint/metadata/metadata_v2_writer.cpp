@@ -5,6 +5,7 @@
 #include "engine/checkpoint/metadata/metadata_format.hpp"
 #include "engine/checkpoint/metadata/metadata_v2_serializer.hpp"
 #include "engine/checkpoint/metadata/modified_utf8.hpp"
+#include "engine/state/incremental_remote_keyed_state_handle.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
@@ -53,6 +54,7 @@ class MetadataWriter {
       big_endian(file->size_bytes);
       utf(file->path);
     } else {
+      TAILRACE_ASSERT(!is_placeholder(handle));
       const auto& in_line = std::get<ByteStreamStateHandle>(handle);
       u8(kByteStream);
       utf(in_line.name);
@@ -80,6 +82,9 @@ class MetadataWriter {
   void keyed_state(const std::vector<KeyedStateHandlePtr>& handles) {
     TAILRACE_ASSERT(handles.size() <= 1);
     if (handles.empty()) return u8(kNull);
+    if (const auto* incremental = handles.front()->as_incremental()) {
+      return incremental_state(incremental->content());
+    }
     const auto* handle = dynamic_cast<const KeyGroupsStateHandle*>(handles.front().get());
     TAILRACE_ASSERT(handle != nullptr);
     u8(kKeyGroups);
@@ -87,6 +92,22 @@ class MetadataWriter {
     big_endian(handle->key_group_range().size());
     for (const std::int64_t offset : handle->offsets().offsets) big_endian(offset);
     stream(*handle->stream());
+  }
+
+  void incremental_state(const IncrementalRemoteKeyedStateHandle::Content& content) {
+    u8(kIncrementalKeyGroups);
+    big_endian(content.checkpoint_id);
+    utf(content.backend_id);
+    big_endian(content.key_group_range.first);
+    big_endian(content.key_group_range.size());
+    stream(*content.meta_state);
+    for (const auto* files : {&content.shared_state, &content.private_state}) {
+      count(files->size());
+      for (const auto& file : *files) {
+        utf(file.local_path);
+        stream(*file.handle);
+      }
+    }
   }
 
   void operator_state(const OperatorState& state) {

@@ -222,9 +222,8 @@ class CoordinatorSetup120 {
                       std::vector<OperatorCoordinatorCheckpointContext*> coordinators = {})
       : graph(graph_of(options.sources, options.others)),
         storage(journal, world),
-        registry([this](const StreamStateHandle& handle) {
-          journal.note("discardShared", kNoCheckpoint, -1, stream_name(handle), false);
-        }),
+        registry(
+            [this](const StreamStateHandle& handle) { storage.discard_file(stream_name(handle)); }),
         cleaner([this](CompletedCheckpointPtr checkpoint, base::InplaceFunction<void(), 128> done) {
           discard_completed_checkpoint(*checkpoint, storage);
           done();
