@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/state/incremental_remote_keyed_state_handle.hpp"
+
 namespace tailrace::engine {
 
 std::int64_t state_size_bytes(const OperatorStates& states) {
@@ -22,17 +24,38 @@ void append_private_files(const OperatorStates& states, std::vector<std::string>
   }
 }
 
+namespace {
+
+template <typename Predicate>
+bool any_keyed_handle(const OperatorStates& states, Predicate predicate) {
+  for (const auto& [id, state] : states) {
+    for (const auto& [number, subtask] : state.subtasks) {
+      for (const auto* handles : {&subtask.managed_keyed, &subtask.raw_keyed}) {
+        if (std::any_of(handles->begin(), handles->end(), [&](const KeyedStateHandlePtr& handle) {
+              return handle != nullptr && predicate(*handle);
+            })) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 bool shares_state(const OperatorStates& states) {
-  const auto shares = [](const KeyedStateHandlePtr& handle) {
-    return handle != nullptr && handle->as_incremental() != nullptr;
-  };
-  return std::any_of(states.begin(), states.end(), [&shares](const auto& state) {
-    return std::any_of(
-        state.second.subtasks.begin(), state.second.subtasks.end(), [&shares](const auto& subtask) {
-          const OperatorSubtaskState& own = subtask.second;
-          return std::any_of(own.managed_keyed.begin(), own.managed_keyed.end(), shares) ||
-                 std::any_of(own.raw_keyed.begin(), own.raw_keyed.end(), shares);
-        });
+  return any_keyed_handle(
+      states, [](const KeyedStateHandle& handle) { return handle.as_incremental() != nullptr; });
+}
+
+bool names_placeholders(const OperatorStates& states) {
+  return any_keyed_handle(states, [](const KeyedStateHandle& handle) {
+    const auto* incremental = handle.as_incremental();
+    if (incremental == nullptr) return false;
+    const auto& files = incremental->content().shared_state;
+    return std::any_of(files.begin(), files.end(),
+                       [](const auto& file) { return is_placeholder(*file.handle); });
   });
 }
 

@@ -56,6 +56,8 @@ void append_private_files(const OperatorStates& states, std::vector<std::string>
 
 // Whether anything of it may be shared with other checkpoints.
 [[nodiscard]] bool shares_state(const OperatorStates& states);
+// Whether a file of it is still only a placeholder, which no metadata can hold.
+[[nodiscard]] bool names_placeholders(const OperatorStates& states);
 
 // Deletes, in this order: the metadata, the states, the location; then marks the statistics.
 // What is shared is left to its registry.

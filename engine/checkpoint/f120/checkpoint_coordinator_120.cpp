@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/checkpoint/f120/vertex_finished_state_checker.hpp"
 #include "engine/checkpoint/metadata/metadata_v2_serializer.hpp"
 #include "sim/base/assert.hpp"
 
@@ -256,6 +257,10 @@ void CheckpointCoordinator120::begin_finalisation(const Pending& pending, Finali
   finalised_ = std::move(then);
   services_.registry->checkpoint_completed(pending->id());
   if (const auto reason = pending->collect_states()) return fail_finalisation(*reason);
+  if (names_placeholders(pending->operator_states())) {
+    // Only of savepoints, which are never registered: their metadata cannot be written.
+    return fail_finalisation(CheckpointFailureReason::FINALIZE_CHECKPOINT_FAILURE);
+  }
   std::vector<std::byte> bytes = MetadataV2Serializer::serialize(
       pending->id(), pending->master_states(), pending->operator_states());
   std::int64_t subtask_states = 0;
@@ -431,6 +436,11 @@ void CheckpointCoordinator120::restore_latest_locked(RestoreRequest request, Res
   }
   report_restored(*latest);
   force_full_snapshot_ = latest->properties.unclaimed;
+  if (request.scope == RestoreScope::INITIAL) {
+    const auto problem =
+        validate_operators_finished_state(services_.plans->graph(), latest->operator_states);
+    TAILRACE_ASSERT_MSG(!problem.has_value(), *problem);
+  }
   restore_master_hooks(*latest, request.allow_non_restored);
   if (done) done(latest);
   if (request.scope == RestoreScope::SUBTASKS) return;

@@ -200,6 +200,8 @@ struct SetupOptions120 {
     vertex.index = static_cast<std::int32_t>(graph.vertices.size());
     vertex.id.bytes[15] = static_cast<std::uint8_t>(vertex.index + 1);
     vertex.parallelism = parallelism;
+    vertex.operator_ids_tail_first = {vertex.id};
+    vertex.user_defined_ids_tail_first = {std::nullopt};
     graph.vertices.push_back(std::move(vertex));
   };
   add(sources);

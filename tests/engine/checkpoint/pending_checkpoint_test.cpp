@@ -128,5 +128,67 @@ TEST(PendingCheckpoint, WhatComesAfterTheEndIsDiscarded) {  // C-74
   EXPECT_TRUE(pending.master_states().empty());
 }
 
+TEST(PendingCheckpoint, AnOperatorCoordinatorWithoutStateCountsAndLeavesNoTrace) {
+  using Result = PendingCheckpoint120::AcknowledgeResult;
+  Pending120 world;
+  const OperatorId with{{1}};
+  const OperatorId without{{2}};
+  PendingCheckpoint120 pending = world.make({{with, 1, 128}, {without, 1, 128}});
+  EXPECT_EQ(pending.acknowledge_coordinator_state(with, std::vector<std::byte>(1)),
+            Result::SUCCESS);
+  EXPECT_EQ(pending.acknowledge_coordinator_state(without, std::nullopt), Result::SUCCESS);
+  EXPECT_EQ(pending.acknowledge_coordinator_state(with, std::vector<std::byte>(2)),
+            Result::DUPLICATE);
+  EXPECT_EQ(pending.acknowledge_coordinator_state(without, std::vector<std::byte>(2)),
+            Result::UNKNOWN);
+  EXPECT_EQ(pending.acknowledge_coordinator_state(OperatorId{{3}}, std::nullopt), Result::UNKNOWN);
+  EXPECT_EQ(pending.operator_states().at(with).coordinator_state->size(), 1U);
+}
+
+// Answers when it is told to.
+class SlowCoordinator final : public OperatorCoordinatorCheckpointContext {
+ public:
+  explicit SlowCoordinator(OperatorId id) : id_(id) {}
+  [[nodiscard]] OperatorId operator_id() const override { return id_; }
+  [[nodiscard]] std::int32_t current_parallelism() const override { return 1; }
+  [[nodiscard]] std::int32_t max_parallelism() const override { return 128; }
+  void checkpoint_coordinator(CheckpointId, base::InplaceFunction<void(Snapshot)> done) override {
+    answer = std::move(done);
+  }
+  void abort_current_triggering() override { ++abandoned; }
+  void notify_checkpoint_complete(CheckpointId) override {}
+  void notify_checkpoint_aborted(CheckpointId) override {}
+  void reset_to_checkpoint(CheckpointId, const std::vector<std::byte>*) override {}
+
+  base::InplaceFunction<void(Snapshot)> answer;
+  int abandoned = 0;
+
+ private:
+  OperatorId id_;
+};
+
+TEST(TriggerPhase120, AFailingOperatorCoordinatorEndsItWithoutTheOthers) {
+  Silent silent;
+  SlowCoordinator first{OperatorId{{1}}};
+  SlowCoordinator second{OperatorId{{2}}};
+  SetupOptions120 options;
+  options.configuration.job = JobId{1};
+  CoordinatorSetup120 setup(options, silent, silent, {&first, &second});
+  std::optional<CheckpointFailureReason> failure;
+  setup.coordinator->trigger_checkpoint(
+      false, [&failure](CheckpointResult result) { failure = result.error(); });
+  setup.world.run_due();
+  ASSERT_TRUE(setup.coordinator->is_triggering());
+  second.answer(std::nullopt);
+  setup.world.run_due();
+  EXPECT_EQ(failure, CheckpointFailureReason::TRIGGER_CHECKPOINT_FAILURE);
+  EXPECT_FALSE(setup.coordinator->is_triggering());
+  EXPECT_TRUE(setup.coordinator->pending_checkpoints().empty());
+  EXPECT_EQ(first.abandoned, 1);
+  first.answer(std::vector<std::byte>(1));  // too late, and nobody minds
+  setup.world.run_due();
+  EXPECT_TRUE(setup.coordinator->pending_checkpoints().empty());
+}
+
 }  // namespace
 }  // namespace tailrace::engine::test

@@ -306,8 +306,18 @@ TEST(SharedState120, ASavepointOwnsItsFiles) {
   EXPECT_TRUE(job.deleted.take_shared().empty());
 }
 
-TEST(SharedState120, AnAbortedSavepointDeletesItsFiles) {
+TEST(SharedState120, ASavepointCannotHoldAPlaceholder) {
   Job120 job;
+  job.complete(1, {{"a", false}});
+  job.coordinator->trigger_savepoint("savepoints", SavepointFormatType::NATIVE, {});
+  job.world.run_due();
+  EXPECT_TRUE(job.acknowledge(2, {{"a", true}}).finalize_failed);
+  EXPECT_TRUE(job.coordinator->pending_checkpoints().empty());
+  EXPECT_EQ(job.store.checkpoints().back()->id, 1);
+  EXPECT_TRUE(job.deleted.take_shared().empty());
+}
+
+TEST(SharedState120, AnAbortedSavepointDeletesItsFiles) {
   SetupOptions120 options = Job120::options({});
   options.sources = 2;
   NoListener listener;
