@@ -22,10 +22,13 @@ using CheckpointResult = base::Result<CompletedCheckpointPtr, CheckpointFailureR
 using CheckpointDone = base::InplaceFunction<void(CheckpointResult)>;
 
 // What Flink answers to an acknowledgement: whether the checkpoint is or was known, or that the
-// checkpoint could not be completed.
+// checkpoint could not be completed, or that its shared state could not be registered. In that last
+// case nothing else happens: 1.20 has not counted the acknowledgement, 1.10 will never complete the
+// checkpoint, and either waits for its timeout.
 struct AcknowledgeOutcome {
   bool known = false;
   bool finalize_failed = false;
+  bool registration_failed = false;
 };
 using AcknowledgeDone = base::InplaceFunction<void(AcknowledgeOutcome)>;
 

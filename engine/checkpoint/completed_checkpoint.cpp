@@ -1,5 +1,9 @@
 #include "engine/checkpoint/completed_checkpoint.hpp"
 
+#include <algorithm>
+
+#include "engine/state/incremental_remote_keyed_state_handle.hpp"
+
 namespace tailrace::engine {
 
 std::int64_t state_size_bytes(const OperatorStates& states) {
@@ -18,6 +22,41 @@ void append_private_files(const OperatorStates& states, std::vector<std::string>
       subtask_state.append_private_files(paths);
     }
   }
+}
+
+namespace {
+
+template <typename Predicate>
+bool any_keyed_handle(const OperatorStates& states, Predicate predicate) {
+  for (const auto& [id, state] : states) {
+    for (const auto& [number, subtask] : state.subtasks) {
+      for (const auto* handles : {&subtask.managed_keyed, &subtask.raw_keyed}) {
+        if (std::any_of(handles->begin(), handles->end(), [&](const KeyedStateHandlePtr& handle) {
+              return handle != nullptr && predicate(*handle);
+            })) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool shares_state(const OperatorStates& states) {
+  return any_keyed_handle(
+      states, [](const KeyedStateHandle& handle) { return handle.as_incremental() != nullptr; });
+}
+
+bool names_placeholders(const OperatorStates& states) {
+  return any_keyed_handle(states, [](const KeyedStateHandle& handle) {
+    const auto* incremental = handle.as_incremental();
+    if (incremental == nullptr) return false;
+    const auto& files = incremental->content().shared_state;
+    return std::any_of(files.begin(), files.end(),
+                       [](const auto& file) { return is_placeholder(*file.handle); });
+  });
 }
 
 std::int64_t CompletedCheckpoint::state_size_bytes() const {

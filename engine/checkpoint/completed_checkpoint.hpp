@@ -54,7 +54,13 @@ using CompletedCheckpointPtr = std::shared_ptr<const CompletedCheckpoint>;
 [[nodiscard]] std::int64_t state_size_bytes(const OperatorStates& states);
 void append_private_files(const OperatorStates& states, std::vector<std::string>& paths);
 
+// Whether anything of it may be shared with other checkpoints.
+[[nodiscard]] bool shares_state(const OperatorStates& states);
+// Whether a file of it is still only a placeholder, which no metadata can hold.
+[[nodiscard]] bool names_placeholders(const OperatorStates& states);
+
 // Deletes, in this order: the metadata, the states, the location; then marks the statistics.
+// What is shared is left to its registry.
 void discard_completed_checkpoint(const CompletedCheckpoint& checkpoint,
                                   CheckpointStorage& storage);
 // The same, for who knows its files already.

@@ -46,9 +46,11 @@ CompletedCheckpointPtr CompletedCheckpointStore::latest_checkpoint(bool prefer_c
   return all.back();
 }
 
-StandaloneCompletedCheckpointStore::StandaloneCompletedCheckpointStore(std::int32_t retained,
-                                                                       CheckpointStorage& storage)
-    : retained_(retained < 1 ? 1 : static_cast<std::size_t>(retained)), storage_(storage) {}
+StandaloneCompletedCheckpointStore::StandaloneCompletedCheckpointStore(
+    std::int32_t retained, CheckpointStorage& storage, SharedStateRegistry110& registry)
+    : retained_(retained < 1 ? 1 : static_cast<std::size_t>(retained)),
+      storage_(storage),
+      registry_(registry) {}
 
 bool StandaloneCompletedCheckpointStore::add_checkpoint(CompletedCheckpointPtr checkpoint) {
   checkpoints_.push_back(std::move(checkpoint));
@@ -72,6 +74,17 @@ void StandaloneCompletedCheckpointStore::shutdown(JobStatus status) {
   checkpoints_.clear();
 }
 
+void StandaloneCompletedCheckpointStore::register_shared_states_after_restored(
+    SharedStateRegistry110& registry) {
+  for (CompletedCheckpointPtr& checkpoint : checkpoints_) {
+    if (!shares_state(checkpoint->operator_states)) continue;
+    auto registered = std::make_shared<CompletedCheckpoint>(*checkpoint);
+    const auto error = registry.register_all_after_restored(registered->operator_states);
+    TAILRACE_ASSERT_MSG(!error.has_value(), *error);
+    checkpoint = std::move(registered);
+  }
+}
+
 void StandaloneCompletedCheckpointStore::discard(const CompletedCheckpoint& checkpoint) {
   const std::vector<std::string> gone = files_of(checkpoint);
   for (const CompletedCheckpointPtr& kept : checkpoints_) {
@@ -81,6 +94,7 @@ void StandaloneCompletedCheckpointStore::discard(const CompletedCheckpoint& chec
                                             std::to_string(checkpoint.id));  // S1
   }
   discard_completed_checkpoint(checkpoint, gone, storage_);
+  registry_.unregister_all(checkpoint.operator_states);
 }
 
 }  // namespace tailrace::engine

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/checkpoint/completed_checkpoint.hpp"
+#include "engine/state/f110/shared_state_registry_110.hpp"
 
 namespace tailrace::engine {
 
@@ -23,6 +24,9 @@ class CompletedCheckpointStore {
   virtual bool add_checkpoint(CompletedCheckpointPtr checkpoint) = 0;
   // Deletes what the final status does not keep, and forgets everything.
   virtual void shutdown(JobStatus status) = 0;
+  // Registers what its checkpoints share, oldest first, with a registry that is new. Flink
+  // writes into their handles; here the checkpoints are replaced.
+  virtual void register_shared_states_after_restored(SharedStateRegistry110& registry) = 0;
   // Oldest first, in the order of addition.
   [[nodiscard]] virtual const std::deque<CompletedCheckpointPtr>& checkpoints() const = 0;
 
@@ -37,13 +41,15 @@ class CompletedCheckpointStore {
 //   S1  A file that a stored checkpoint names is never deleted (`add_checkpoint`, `shutdown`).
 class StandaloneCompletedCheckpointStore final : public CompletedCheckpointStore {
  public:
-  // Fewer than 1 retained acts as 1.
-  StandaloneCompletedCheckpointStore(std::int32_t retained, CheckpointStorage& storage);
+  // Fewer than 1 retained acts as 1. The registry: of what is added.
+  StandaloneCompletedCheckpointStore(std::int32_t retained, CheckpointStorage& storage,
+                                     SharedStateRegistry110& registry);
 
   void recover() override {}
   // Drops at most one: the oldest. Deleted only if its properties say so.
   bool add_checkpoint(CompletedCheckpointPtr checkpoint) override;
   void shutdown(JobStatus status) override;
+  void register_shared_states_after_restored(SharedStateRegistry110& registry) override;
   [[nodiscard]] const std::deque<CompletedCheckpointPtr>& checkpoints() const override {
     return checkpoints_;
   }
@@ -53,6 +59,7 @@ class StandaloneCompletedCheckpointStore final : public CompletedCheckpointStore
 
   std::size_t retained_;
   CheckpointStorage& storage_;
+  SharedStateRegistry110& registry_;
   std::deque<CompletedCheckpointPtr> checkpoints_;
 };
 

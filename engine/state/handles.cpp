@@ -4,22 +4,29 @@
 #include <utility>
 
 namespace tailrace::engine {
-namespace {
 
 void append_file(const StreamStateHandlePtr& stream, std::vector<std::string>& paths) {
   if (stream == nullptr) return;
   if (const auto* file = std::get_if<FileStateHandle>(stream.get())) paths.push_back(file->path);
 }
 
-}  // namespace
+bool is_same_stream(const StreamStateHandle& a, const StreamStateHandle& b) {
+  return a.index() == b.index() && stream_name(a) == stream_name(b);
+}
 
 std::int64_t state_size_bytes(const StreamStateHandle& handle) {
   if (const auto* file = std::get_if<FileStateHandle>(&handle)) return file->size_bytes;
+  if (const auto* mark = std::get_if<PlaceholderStreamStateHandle>(&handle)) {
+    return mark->size_bytes;
+  }
   return static_cast<std::int64_t>(std::get<ByteStreamStateHandle>(handle).bytes.size());
 }
 
 const std::string& stream_name(const StreamStateHandle& handle) {
   if (const auto* file = std::get_if<FileStateHandle>(&handle)) return file->path;
+  if (const auto* mark = std::get_if<PlaceholderStreamStateHandle>(&handle)) {
+    return mark->physical_id;
+  }
   return std::get<ByteStreamStateHandle>(handle).name;
 }
 

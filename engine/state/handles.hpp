@@ -32,12 +32,29 @@ struct ByteStreamStateHandle {
   std::vector<std::byte> bytes;
   friend bool operator==(const ByteStreamStateHandle&, const ByteStreamStateHandle&) = default;
 };
-using StreamStateHandle = std::variant<FileStateHandle, ByteStreamStateHandle>;
+// Stands for a shared file that an earlier checkpoint has uploaded, until the registry of shared
+// state puts the file there. Only among the shared files of an incremental handle on its way to the
+// job manager. 1.10 says neither which file it is (its name in the backend does) nor its size.
+struct PlaceholderStreamStateHandle {
+  std::string physical_id;  // stream_name() of the file that it stands for
+  std::int64_t size_bytes = 0;
+  friend bool operator==(const PlaceholderStreamStateHandle&,
+                         const PlaceholderStreamStateHandle&) = default;
+};
+using StreamStateHandle =
+    std::variant<FileStateHandle, ByteStreamStateHandle, PlaceholderStreamStateHandle>;
 using StreamStateHandlePtr = std::shared_ptr<const StreamStateHandle>;
 
 [[nodiscard]] std::int64_t state_size_bytes(const StreamStateHandle& handle);
 // Path of the file, or name of the bytes: what identifies the stream (spec S-3.14).
 [[nodiscard]] const std::string& stream_name(const StreamStateHandle& handle);
+[[nodiscard]] inline bool is_placeholder(const StreamStateHandle& handle) {
+  return std::holds_alternative<PlaceholderStreamStateHandle>(handle);
+}
+// What Flink's `equals` says: one kind, one name. Contents and sizes do not count.
+[[nodiscard]] bool is_same_stream(const StreamStateHandle& a, const StreamStateHandle& b);
+// Appends the path, if it is a file. Null: nothing.
+void append_file(const StreamStateHandlePtr& stream, std::vector<std::string>& paths);
 
 // The bytes [begin, end) of a stream.
 struct ByteRange {
@@ -46,17 +63,25 @@ struct ByteRange {
   friend constexpr bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
+class IncrementalRemoteKeyedStateHandle;
+
 // Keyed state of one or more key groups. Sub-kinds differ in what an intersection does (S-3.17).
 class KeyedStateHandle {
  public:
   virtual ~KeyedStateHandle() = default;
   [[nodiscard]] virtual KeyGroupRange key_group_range() const = 0;
   // 1.10: never null for key-groups handles, a disjoint range gives one with the empty range.
+  // Incremental handles: the handle itself, or null.
   [[nodiscard]] virtual std::shared_ptr<const KeyedStateHandle> intersect(
       KeyGroupRange range) const = 0;
   [[nodiscard]] virtual std::int64_t state_size_bytes() const = 0;
-  // Appends the names of all files that discarding this handle deletes.
+  // Appends the names of all files that discarding this handle deletes. What a registry of shared
+  // state watches over is not among them.
   virtual void append_private_files(std::vector<std::string>& paths) const = 0;
+  // Null: it shares nothing with other checkpoints.
+  [[nodiscard]] virtual const IncrementalRemoteKeyedStateHandle* as_incremental() const {
+    return nullptr;
+  }
 };
 using KeyedStateHandlePtr = std::shared_ptr<const KeyedStateHandle>;
 

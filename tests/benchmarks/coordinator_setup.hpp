@@ -220,7 +220,8 @@ class Coordinated110 {
  public:
   explicit Coordinated110(const JobSize& size)
       : around(size),
-        store(1, around.storage),
+        registry([](const StreamStateHandle&) {}),
+        store(1, around.storage, registry),
         failure_manager(CheckpointFailureManager110::kUnlimitedTolerableFailures, around.failures),
         coordinator({}, {around.sources(), around.all(), around.all()},
                     {.clock = &around.world,
@@ -230,11 +231,13 @@ class Coordinated110 {
                      .observer = &around.observer,
                      .storage = &around.storage,
                      .store = &store,
+                     .registry = &registry,
                      .id_counter = &around.id_counter,
                      .failure_manager = &failure_manager,
                      .stats_tracker = &stats_tracker}) {}
 
   Surroundings around;
+  SharedStateRegistry110 registry;
   StandaloneCompletedCheckpointStore store;
   CheckpointFailureManager110 failure_manager;
   CheckpointStatsTracker stats_tracker{kCheckpointStats110, 10};

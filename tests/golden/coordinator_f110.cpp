@@ -6,6 +6,7 @@
 #include "engine/checkpoint/f110/checkpoint_stats_110.hpp"
 #include "tests/engine/checkpoint/coordinator_replay_110.hpp"
 #include "tests/golden/golden_registry.hpp"
+#include "tests/golden/shared_registry.hpp"
 #include "tests/golden/stats_rows.hpp"
 
 namespace tailrace::golden {
@@ -34,8 +35,11 @@ class FailureManagerReplayer final : public Replayer {
 void replay_row(const Json& line) {
   if (is_direct_row(line)) return replay_direct_row(line, engine::kCheckpointStats110);
   const Json& steps = line.at("steps");
-  const bool of_failure_manager = steps.empty() || steps.front().contains("calls");
-  if (of_failure_manager) {
+  if (is_registry_script(steps)) return replay_registry_110(steps);
+  const bool of_failure_manager = !steps.empty() && steps.front().contains("calls");
+  if (!steps.empty() && engine::test::is_store_script(line)) {
+    throw_if_different(engine::test::replay_store(line));
+  } else if (of_failure_manager) {
     throw_if_different(engine::test::replay_failure_manager(line));
   } else {
     replay_coordinator(line);
@@ -44,7 +48,9 @@ void replay_row(const Json& line) {
 
 const Registration kRows1("rows_coordinator/rows_10_1_f110.jsonl", &replay_row);
 const Registration kRows2("rows_coordinator/rows_10_2_f110.jsonl", &replay_row);
+const Registration kRows3("rows_coordinator/rows_10_3_f110.jsonl", &replay_row);
 const Registration kRows4("rows_coordinator/rows_10_4_f110.jsonl", &replay_row);
+const Registration kRows5("rows_coordinator/rows_10_5_f110.jsonl", &replay_row);
 const Registration kRows8("rows_coordinator/rows_10_8_f110.jsonl", &replay_row);
 const Registration kCoordinator("coordinator/coordinator_f110.jsonl", &replay_coordinator);
 const Registration kFailureManager("coordinator/failure_manager_f110.jsonl", [] {

@@ -15,6 +15,7 @@
 #include "sim/base/assert.hpp"
 #include "tests/engine/checkpoint/coordinator_replay_120.hpp"
 #include "tests/golden/golden_registry.hpp"
+#include "tests/golden/shared_registry.hpp"
 #include "tests/golden/stats_rows.hpp"
 
 namespace tailrace::golden {
@@ -306,7 +307,11 @@ void replay_row(const Json& line) {
   if (line.contains("plan")) return replay_plan(line);
   if (is_direct_row(line)) return replay_direct_row(line, engine::kCheckpointStats120);
   const Json& steps = line.at("steps");
-  if (!steps.empty() && steps.front().value("op", "") == "configure") {
+  if (is_registry_script(steps)) return replay_registry_120(steps);
+  if (engine::test::is_store_script_120(line)) {
+    const std::string difference = engine::test::replay_store_120(line);
+    if (!difference.empty()) throw Difference("case", "no difference", difference);
+  } else if (!steps.empty() && steps.front().value("op", "") == "configure") {
     replay_configuration(line);
   } else if (!steps.empty() && steps.front().contains("calls")) {
     replay_failure_manager(line);
@@ -320,7 +325,9 @@ void replay_row(const Json& line) {
 
 const Registration kRows1("rows_coordinator/rows_10_1_f120.jsonl", &replay_row);
 const Registration kRows2("rows_coordinator/rows_10_2_f120.jsonl", &replay_row);
+const Registration kRows3("rows_coordinator/rows_10_3_f120.jsonl", &replay_row);
 const Registration kRows4("rows_coordinator/rows_10_4_f120.jsonl", &replay_row);
+const Registration kRows5("rows_coordinator/rows_10_5_f120.jsonl", &replay_row);
 const Registration kRows6("rows_coordinator/rows_10_6_f120.jsonl", &replay_row);
 const Registration kRows8("rows_coordinator/rows_10_8_f120.jsonl", &replay_row);
 const Registration kCoordinator("coordinator/coordinator.jsonl", &replay_coordinator);

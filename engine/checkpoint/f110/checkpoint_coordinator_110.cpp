@@ -45,6 +45,7 @@ CheckpointCoordinator110::CheckpointCoordinator110(
   TAILRACE_ASSERT(configuration_.timeout >= kMinimalTime);
   TAILRACE_ASSERT(configuration_.min_pause.ns >= 0);
   TAILRACE_ASSERT(configuration_.max_concurrent >= 1);
+  TAILRACE_ASSERT(services_.registry != nullptr);
 }
 
 bool CheckpointCoordinator110::add_master_hook(MasterTriggerRestoreHook& hook) {
@@ -172,14 +173,7 @@ void CheckpointCoordinator110::abort_pending_checkpoint(PendingCheckpoint110& pe
                                                         CheckpointFailureReason reason,
                                                         std::optional<ExecutionAttemptId> attempt) {
   if (pending.is_discarded()) return;
-  break_promise(pending, reason);
-  services_.stats_tracker->report_failed_checkpoint(
-      pending.id(), services_.clock->now().millis_truncated(), reason);
-  services_.observer->on_checkpoint_failed(configuration_.job, pending.id(), reason);
-  TAILRACE_ASSERT(!pending.properties().forced ||
-                  reason != CheckpointFailureReason::CHECKPOINT_SUBSUMED);
-  pending.dispose(*services_.storage);
-  timer_.cancel(pending.canceller());
+  abort_object(pending, reason);
   if (attempt.has_value()) {
     services_.failure_manager->handle_task_level_checkpoint_exception(reason, pending.id(),
                                                                       *attempt);
@@ -190,6 +184,18 @@ void CheckpointCoordinator110::abort_pending_checkpoint(PendingCheckpoint110& pe
     services_.stats_tracker->set_failure_counted(pending.id());
   }
   check_and_reset_scheduler();
+}
+
+void CheckpointCoordinator110::abort_object(PendingCheckpoint110& pending,
+                                            CheckpointFailureReason reason) {
+  break_promise(pending, reason);
+  services_.stats_tracker->report_failed_checkpoint(
+      pending.id(), services_.clock->now().millis_truncated(), reason);
+  services_.observer->on_checkpoint_failed(configuration_.job, pending.id(), reason);
+  pending.dispose(*services_.storage, *services_.registry);
+  timer_.cancel(pending.canceller());
+  TAILRACE_ASSERT(!pending.properties().forced ||
+                  reason != CheckpointFailureReason::CHECKPOINT_SUBSUMED);
 }
 
 void CheckpointCoordinator110::break_promise(PendingCheckpoint110& pending,
@@ -223,10 +229,14 @@ void CheckpointCoordinator110::expire(CheckpointId id) {
 
 void CheckpointCoordinator110::begin_finalisation(PendingCheckpoint110& pending,
                                                   AcknowledgeDone done) {
+  pending.collect_states();
+  if (pending.register_shared_states(*services_.registry).has_value()) {
+    if (done) done({.known = true, .registration_failed = true});
+    return;
+  }
   lock_.keep();
   finalising_ = pending.id();
   finalise_done_ = std::move(done);
-  pending.collect_states();
   std::vector<std::byte> bytes = MetadataV2Serializer::serialize(
       pending.id(), pending.master_states(), pending.operator_states());
   std::int64_t subtask_states = 0;
@@ -275,7 +285,10 @@ bool CheckpointCoordinator110::complete(PendingCheckpoint110& pending, PutStatus
                                               completed->state_size_bytes());
   services_.failure_manager->handle_checkpoint_success(meta.id);
   const bool stored = services_.store->add_checkpoint(completed);
-  if (!stored) discard_completed_checkpoint(*completed, *services_.storage);
+  if (!stored) {
+    discard_completed_checkpoint(*completed, *services_.storage);
+    services_.registry->unregister_all(completed->operator_states);
+  }
   pending_.erase(meta.id);
   trigger_queued_requests();
   if (!stored) return false;  // the promise has been kept all the same (spec 4.3)
@@ -330,7 +343,9 @@ void CheckpointCoordinator110::restore_savepoint(CompletedCheckpointPtr savepoin
 
 void CheckpointCoordinator110::restore_latest_locked(RestoreRequest request, RestoreDone& done) {
   TAILRACE_ASSERT_MSG(!shutdown_, std::string("the checkpoint coordinator is shut down"));
+  services_.registry->renew();
   services_.store->recover();
+  services_.store->register_shared_states_after_restored(*services_.registry);
   CompletedCheckpointPtr latest =
       services_.store->latest_checkpoint(configuration_.prefer_checkpoint_for_recovery);
   if (latest == nullptr) {

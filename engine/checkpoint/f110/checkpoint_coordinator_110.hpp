@@ -66,6 +66,7 @@ struct CheckpointCoordinatorServices110 {
   Observer* observer = nullptr;
   CheckpointStorage* storage = nullptr;
   CompletedCheckpointStore* store = nullptr;
+  SharedStateRegistry110* registry = nullptr;  // of the store, too
   CheckpointIDCounter* id_counter = nullptr;
   CheckpointFailureManager110* failure_manager = nullptr;
   CheckpointStatsTracker* stats_tracker = nullptr;
@@ -103,6 +104,12 @@ class CheckpointCoordinator110 final : public CheckpointCoordinator {
   void restore_savepoint(CompletedCheckpointPtr savepoint, ClaimMode mode, bool allow_non_restored,
                          RestoreDone done) override;
   void shutdown(JobStatus status, ShutdownDone done = {}) override;
+
+  // The end of the object alone: its promise breaks, the statistics hear of it, what it has collected
+  // is deleted. It stays in the map (C4 is for the caller to restore), and the failure manager hears
+  // nothing. Requires: not discarded. A broken invariant, after all that: SUBSUMED for a forced one.
+  // Source: Flink 1.10 PendingCheckpoint.abort.
+  void abort_object(PendingCheckpoint110& pending, CheckpointFailureReason reason);
 
   // Requires: an identifier that is not blank. False: there is one of that name already.
   // The hook outlives the coordinator.

@@ -161,9 +161,10 @@ CheckpointCoordinator110::TriggerResult CheckpointCoordinator110::start_checkpoi
   TAILRACE_ASSERT(properties.forced ||
                   pending_.size() < static_cast<std::size_t>(configuration_.max_concurrent));  // C1
   pending_.emplace(*id, std::move(owned));
-  pending.set_canceller(
+  const ScheduledExecutor::TaskId canceller =
       timer_.schedule(ScheduledTaskKind::CheckpointCanceller, configuration_.timeout,
-                      [this, expired = *id] { locked([this, expired] { expire(expired); }); }));
+                      [this, expired = *id] { locked([this, expired] { expire(expired); }); });
+  if (!pending.set_canceller(canceller)) timer_.cancel(canceller);
   if (!trigger_master_hooks(pending)) {
     // The abort ends with a look at the pending checkpoints: this one must be gone by then.
     const std::unique_ptr<PendingCheckpoint110> failed = std::move(pending_.at(*id));

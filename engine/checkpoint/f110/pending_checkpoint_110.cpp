@@ -30,9 +30,11 @@ bool PendingCheckpoint110::is_acknowledged_by(ExecutionAttemptId attempt) const 
   return task == nullptr || task->acknowledged;
 }
 
-void PendingCheckpoint110::set_canceller(ScheduledExecutor::TaskId canceller) {
+bool PendingCheckpoint110::set_canceller(ScheduledExecutor::TaskId canceller) {
   TAILRACE_ASSERT(canceller_ == 0);
+  if (discarded_) return false;
   canceller_ = canceller;
+  return true;
 }
 
 PendingCheckpoint110::AcknowledgeResult PendingCheckpoint110::acknowledge_task(
@@ -106,12 +108,13 @@ void PendingCheckpoint110::fail(CheckpointFailureReason reason) {
   if (done) done(base::Failure{reason});
 }
 
-void PendingCheckpoint110::dispose(CheckpointStorage& storage) {
+void PendingCheckpoint110::dispose(CheckpointStorage& storage, SharedStateRegistry110& registry) {
   TAILRACE_ASSERT(!discarded_);
   collect_states();
   std::vector<std::string> paths;
   append_private_files(operator_states_, paths);
   for (const std::string& path : paths) storage.discard_file(path);
+  registry.unregister_all(operator_states_);  // if it was registered, but could not be completed
   storage.dispose_on_failure(meta_.id, location_);
   release();
 }
@@ -119,6 +122,7 @@ void PendingCheckpoint110::dispose(CheckpointStorage& storage) {
 void PendingCheckpoint110::release() {
   discarded_ = true;
   acknowledged_ = -1;
+  missing_ = 0;
   operator_states_.clear();
   master_states_.clear();
 }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "engine/checkpoint/scheduled_executor.hpp"
 #include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
 #include "engine/checkpoint/tasks_to_acknowledge.hpp"
+#include "engine/state/f110/shared_state_registry_110.hpp"
 #include "engine/state/handles.hpp"
 
 namespace tailrace::engine {
@@ -60,7 +62,9 @@ class PendingCheckpoint110 {
   }
   // Whether somebody still waits for the result: not while the trigger phase lasts.
   [[nodiscard]] bool has_listener() const { return has_listener_; }
-  void set_canceller(ScheduledExecutor::TaskId canceller);
+  // False: it is discarded, and the caller cancels the timer. A second one is a broken invariant
+  //
+  [[nodiscard]] bool set_canceller(ScheduledExecutor::TaskId canceller);
   [[nodiscard]] ScheduledExecutor::TaskId canceller() const { return canceller_; }
 
   // Records the state of a subtask: a null one only counts.
@@ -73,6 +77,12 @@ class PendingCheckpoint110 {
   // Enters what the tasks have reported so far into the states of their operators. Flink does so with
   // each acknowledgement; nobody looks at them before the end.
   void collect_states();
+  // Registers what the collected states share (spec 4.3). Returns: the error, after which part of
+  // it is registered.
+  [[nodiscard]] std::optional<std::string> register_shared_states(
+      SharedStateRegistry110& registry) {
+    return registry.register_all(operator_states_);
+  }
   // Requires: fully acknowledged and collected; the metadata has been written. Keeps the promise, reports to the
   // statistics and disposes this without deleting any state.
   CompletedCheckpointPtr finalize_checkpoint(JobId job, std::int64_t now_ms,
@@ -80,7 +90,7 @@ class PendingCheckpoint110 {
   // Breaks the promise, if it was not before. Requires: not discarded.
   void fail(CheckpointFailureReason reason);
   // Requires: not discarded. Deletes what was collected and gives the location up.
-  void dispose(CheckpointStorage& storage);
+  void dispose(CheckpointStorage& storage, SharedStateRegistry110& registry);
 
  private:
   void release();
@@ -94,7 +104,7 @@ class PendingCheckpoint110 {
   std::vector<MasterState> master_states_;
   CheckpointDone done_;
   ScheduledExecutor::TaskId canceller_ = 0;
-  std::int32_t acknowledged_ = 0;  // -1 when disposed
+  std::int32_t acknowledged_ = 0;  // -1 when disposed; then none is missing, either
   std::int32_t missing_ = 0;
   bool discarded_ = false;
   bool has_listener_ = false;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/checkpoint/f120/vertex_finished_state_checker.hpp"
 #include "engine/checkpoint/metadata/metadata_v2_serializer.hpp"
 #include "sim/base/assert.hpp"
 
@@ -83,6 +84,16 @@ void CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message
   if (shutdown_ || message.job != configuration_.job) return answer(false);
 
   const auto found = pending_.find(message.checkpoint_id);
+  // Whatever becomes of the message (4.1). What a savepoint holds belongs to nobody else.
+  if (found == pending_.end() || !found->second->properties().is_savepoint()) {
+    auto registered =
+        services_.registry->register_all(std::move(message.state), message.checkpoint_id);
+    if (registered.error.has_value()) {
+      if (done) done({.registration_failed = true});
+      return;
+    }
+    message.state = std::move(registered.snapshot);
+  }
   if (found == pending_.end()) {
     services_.observer->on_late_acknowledgement(configuration_.job, message.checkpoint_id);
     report_incomplete(message.checkpoint_id, message.attempt, message.metrics);
@@ -173,14 +184,7 @@ void CheckpointCoordinator120::abort_pending_checkpoint(const Pending& pending,
                                                         std::optional<ExecutionAttemptId> attempt) {
   if (pending->is_disposed()) return;
   const Pending held = pending;
-  held->note_failure(reason);
-  held->fail(reason);
-  fail_trigger_phase_of(*held, reason);
-  TAILRACE_ASSERT(held->can_be_subsumed() ||
-                  reason != CheckpointFailureReason::CHECKPOINT_SUBSUMED);
-  release_states(held);
-  held->dispose();
-  timer_.cancel(held->canceller());
+  abort_object(held, reason);
   services_.observer->on_checkpoint_failed(configuration_.job, held->id(), reason);
   report_failed(*held, reason, attempt);
   send_aborted_messages(*held);
@@ -190,6 +194,18 @@ void CheckpointCoordinator120::abort_pending_checkpoint(const Pending& pending,
     recent_expired_.push_back(held->id());
   }
   schedule_trigger_request();
+}
+
+void CheckpointCoordinator120::abort_object(const Pending& pending,
+                                            CheckpointFailureReason reason) {
+  pending->note_failure(reason);
+  pending->fail(reason);
+  fail_trigger_phase_of(*pending, reason);
+  release_states(pending);
+  pending->dispose();
+  timer_.cancel(pending->canceller());
+  TAILRACE_ASSERT(pending->can_be_subsumed() ||
+                  reason != CheckpointFailureReason::CHECKPOINT_SUBSUMED);
 }
 
 void CheckpointCoordinator120::release_states(const Pending& pending) {
@@ -224,7 +240,12 @@ void CheckpointCoordinator120::begin_finalisation(const Pending& pending, Finali
   lock_.keep();
   finalising_ = pending;
   finalised_ = std::move(then);
+  services_.registry->checkpoint_completed(pending->id());
   if (const auto reason = pending->collect_states()) return fail_finalisation(*reason);
+  if (names_placeholders(pending->operator_states())) {
+    // Only of savepoints, which are never registered: their metadata cannot be written.
+    return fail_finalisation(CheckpointFailureReason::FINALIZE_CHECKPOINT_FAILURE);
+  }
   std::vector<std::byte> bytes = MetadataV2Serializer::serialize(
       pending->id(), pending->master_states(), pending->operator_states());
   std::int64_t subtask_states = 0;
@@ -363,8 +384,9 @@ void CheckpointCoordinator120::restore_savepoint(CompletedCheckpointPtr savepoin
         break;
     }
     const CheckpointId next = savepoint->id + 1;
-    services_.registry->note_restored(savepoint->id, mode == ClaimMode::CLAIM, false,
-                                      SharingFilesStrategy::FORWARD_BACKWARD);
+    const auto refused = services_.registry->register_all_after_restored(
+        restored->operator_states, restored->id, mode == ClaimMode::CLAIM, std::nullopt);
+    TAILRACE_ASSERT_MSG(!refused.has_value(), *refused);
     bool stored = false;
     services_.store->add(
         std::move(restored), [this] { return [this] { schedule_trigger_request(); }; },
@@ -398,6 +420,11 @@ void CheckpointCoordinator120::restore_latest_locked(RestoreRequest request, Res
   }
   report_restored(*latest);
   force_full_snapshot_ = latest->properties.unclaimed;
+  if (request.scope == RestoreScope::INITIAL) {
+    const auto problem =
+        validate_operators_finished_state(services_.plans->graph(), latest->operator_states);
+    TAILRACE_ASSERT_MSG(!problem.has_value(), *problem);
+  }
   restore_master_hooks(*latest, request.allow_non_restored);
   if (done) done(latest);
   if (request.scope == RestoreScope::SUBTASKS) return;

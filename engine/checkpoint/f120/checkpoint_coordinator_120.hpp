@@ -114,6 +114,14 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
                          RestoreDone done) override;
   void shutdown(JobStatus status, ShutdownDone done = {}) override;
 
+  // The end of the object alone: its promise and its trigger phase fail, what it has collected is
+  // deleted. It stays in the map (C4 is for the caller to restore), and neither the statistics nor
+  // the failure manager hear of it. Requires: not disposed. A broken invariant, after all that:
+  // SUBSUMED for what cannot be subsumed.
+  // Source: Flink 1.20 PendingCheckpoint.abort.
+  void abort_object(const std::shared_ptr<PendingCheckpoint120>& pending,
+                    CheckpointFailureReason reason);
+
   // Requires: an identifier that is not blank. False: there is one of that name already.
   // The hook outlives the coordinator.
   bool add_master_hook(AsynchronousMasterHook& hook);

@@ -13,6 +13,8 @@ struct CheckpointCoordinator120::TriggerPhase {
   Pending pending;  // null: not created
   bool ended = false;
   std::size_t coordinators_awaited = 0;
+  bool coordinators_asked = false;  // all of them
+  bool coordinator_failed = false;
   // By position in the coordinator's list.
   std::vector<OperatorCoordinatorCheckpointContext::Snapshot> coordinator_states;
 };
@@ -211,13 +213,13 @@ void CheckpointCoordinator120::snapshot_coordinators(const Phase& phase) {
   // One more, so that answers inside the calls do not end it before all were asked.
   ++phase->coordinators_awaited;
   const auto answered = [this](const Phase& answering) {
-    if (--answering->coordinators_awaited > 0) return;
-    const bool failed =
-        std::any_of(answering->coordinator_states.begin(), answering->coordinator_states.end(),
-                    [](const auto& state) { return !state.has_value(); });
-    if (failed) {
-      complete_trigger_promise(answering, CheckpointFailureReason::TRIGGER_CHECKPOINT_FAILURE);
-    } else {
+    --answering->coordinators_awaited;
+    if (answering->coordinator_failed) {
+      // The first failure ends the phase, whoever has not answered yet; but all are asked first.
+      if (answering->coordinators_asked) {
+        complete_trigger_promise(answering, CheckpointFailureReason::TRIGGER_CHECKPOINT_FAILURE);
+      }
+    } else if (answering->coordinators_awaited == 0) {
       on_timer([this, answering] { acknowledge_coordinators(answering); });
     }
   };
@@ -225,10 +227,12 @@ void CheckpointCoordinator120::snapshot_coordinators(const Phase& phase) {
     coordinators_[i]->checkpoint_coordinator(
         phase->pending->id(),
         lifeline_.bind([phase, i, answered](OperatorCoordinatorCheckpointContext::Snapshot state) {
+          if (!state.has_value()) phase->coordinator_failed = true;
           phase->coordinator_states[i] = std::move(state);
           answered(phase);
         }));
   }
+  phase->coordinators_asked = true;
   answered(phase);
 }
 

@@ -26,6 +26,8 @@ class DefaultCheckpointPlanCalculator {
   [[nodiscard]] base::Result<CheckpointPlan, CheckpointFailureReason> calculate_checkpoint_plan()
       const;
 
+  [[nodiscard]] const JobGraph& graph() const { return graph_; }
+
  private:
   struct Running {
     std::vector<std::uint8_t> subtasks;  // 1: not terminal

@@ -15,7 +15,8 @@ namespace tailrace::engine {
 
 class OperatorCoordinatorCheckpointContext {
  public:
-  // None: the snapshot failed.
+  // None: the snapshot failed, or it is null: of that Flink cannot make a handle, which is a failure
+  // too.
   using Snapshot = std::optional<std::vector<std::byte>>;
 
   [[nodiscard]] virtual OperatorId operator_id() const = 0;

@@ -24,8 +24,7 @@ PendingCheckpoint120::PendingCheckpoint120(CheckpointMetaData meta, CheckpointPl
     : meta_(meta),
       plan_(std::move(plan)),
       tasks_(tasks_of(plan_)),
-      coordinators_(coordinators),
-      all_coordinators_(std::move(coordinators)),
+      coordinators_(std::move(coordinators)),
       master_hooks_(std::move(master_hooks)),
       properties_(properties),
       done_(std::move(done)),
@@ -83,8 +82,10 @@ PendingCheckpoint120::AcknowledgeResult PendingCheckpoint120::acknowledge_coordi
   const auto is_it = [id](const CoordinatorInfo& info) { return info.id == id; };
   const auto awaited = std::find_if(coordinators_.begin(), coordinators_.end(), is_it);
   if (awaited == coordinators_.end()) {
-    const bool known = std::any_of(all_coordinators_.begin(), all_coordinators_.end(), is_it);
-    return known ? AcknowledgeResult::DUPLICATE : AcknowledgeResult::UNKNOWN;
+    const auto known = operator_states_.find(id);
+    const bool has_state =
+        known != operator_states_.end() && known->second.coordinator_state.has_value();
+    return has_state ? AcknowledgeResult::DUPLICATE : AcknowledgeResult::UNKNOWN;
   }
   const CoordinatorInfo info = *awaited;
   coordinators_.erase(awaited);
@@ -92,7 +93,6 @@ PendingCheckpoint120::AcknowledgeResult PendingCheckpoint120::acknowledge_coordi
       operator_states_
           .try_emplace(id, OperatorState{id, info.parallelism, info.max_parallelism, {}})
           .first->second;
-  if (entry.coordinator_state.has_value()) return AcknowledgeResult::DUPLICATE;
   entry.coordinator_state = std::move(state);
   return AcknowledgeResult::SUCCESS;
 }
@@ -162,6 +162,7 @@ void PendingCheckpoint120::dispose() {
   TAILRACE_ASSERT(!disposed_);
   disposed_ = true;
   acknowledged_ = -1;
+  missing_ = 0;
 }
 
 void PendingCheckpoint120::append_private_files(std::vector<std::string>& paths) const {

@@ -98,7 +98,8 @@ class PendingCheckpoint120 {
   // Cost: that of TasksToAcknowledge::find, and no allocation.
   AcknowledgeResult acknowledge_task(ExecutionAttemptId attempt,
                                      std::shared_ptr<const TaskStateSnapshot> state);
-  // `state`: none counts, too.
+  // `state`: none counts, too; but of the same operator once more it is UNKNOWN then, and DUPLICATE
+  // only after a state.
   AcknowledgeResult acknowledge_coordinator_state(OperatorId id,
                                                   std::optional<std::vector<std::byte>> state);
   // Ignored when disposed. Requires: `hook` is awaited.
@@ -127,8 +128,7 @@ class PendingCheckpoint120 {
   CheckpointPlan plan_;
   TasksToAcknowledge tasks_;
   std::vector<CoordinatorInfo> coordinators_;  // awaited
-  std::vector<CoordinatorInfo> all_coordinators_;
-  std::vector<std::string> master_hooks_;  // awaited
+  std::vector<std::string> master_hooks_;      // awaited
   CheckpointProperties properties_;
   CheckpointDone done_;
   CheckpointOptions options_;

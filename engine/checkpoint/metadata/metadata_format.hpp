@@ -31,5 +31,6 @@ inline constexpr std::size_t kMinSubtask = 26;
 inline constexpr std::size_t kMinLegacyHandle = 1;
 inline constexpr std::size_t kMinNamedState = 7;
 inline constexpr std::size_t kOffsetBytes = 8;
+inline constexpr std::size_t kMinIncrementalFile = 9;
 
 }  // namespace tailrace::engine::metadata

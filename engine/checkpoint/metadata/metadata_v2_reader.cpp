@@ -8,6 +8,7 @@
 #include "engine/checkpoint/metadata/metadata_format.hpp"
 #include "engine/checkpoint/metadata/metadata_v2_serializer.hpp"
 #include "engine/checkpoint/metadata/modified_utf8.hpp"
+#include "engine/state/incremental_remote_keyed_state_handle.hpp"
 
 namespace tailrace::engine {
 namespace {
@@ -174,9 +175,7 @@ class MetadataReader {
     const std::size_t start = position_;
     const std::uint8_t type = u8();
     if (!ok() || type == kNull) return;
-    if (type == kIncrementalKeyGroups) {
-      return fail(start, "incremental keyed state, which this engine has no handle for");
-    }
+    if (type == kIncrementalKeyGroups) return incremental_state(max_parallelism, handles);
     if (type != kKeyGroups) {
       return fail(start, "unknown type of keyed state " + std::to_string(type));
     }
@@ -191,18 +190,45 @@ class MetadataReader {
   KeyGroupRangeOffsets key_groups(std::int32_t max_parallelism) {
     KeyGroupRangeOffsets result;
     const std::size_t start = position_;
+    result.range = key_group_range(max_parallelism);
+    const auto size = static_cast<std::size_t>(result.range.size());
+    if (ok() && size * kOffsetBytes > end_ - position_) {
+      fail(start, "impossible number of key groups");
+    }
+    if (!ok() || size == 0) return {};
+    result.offsets = offsets(size, -1);
+    return result;
+  }
+
+  KeyGroupRange key_group_range(std::int32_t max_parallelism) {
+    const std::size_t start = position_;
     const std::int64_t first = i32();
     const std::int64_t size = i32();
     if (first < 0 || size < 0 || first + size > max_parallelism) {
       fail(start, "key groups out of range");
     }
-    if (ok() && static_cast<std::uint64_t>(size) * kOffsetBytes > end_ - position_) {
-      fail(start, "impossible number of key groups");
+    if (!ok() || size == 0) return {};
+    return {static_cast<std::int32_t>(first), static_cast<std::int32_t>(first + size - 1)};
+  }
+
+  void incremental_state(std::int32_t max_parallelism, std::vector<KeyedStateHandlePtr>& handles) {
+    IncrementalRemoteKeyedStateHandle::Content content;
+    const std::size_t id_at = position_;
+    content.checkpoint_id = i64();
+    if (content.checkpoint_id < 0) fail(id_at, "negative checkpoint id");
+    content.backend_id = utf();
+    content.key_group_range = key_group_range(max_parallelism);
+    content.meta_state = stream(0);
+    for (auto* files : {&content.shared_state, &content.private_state}) {
+      const std::size_t number = ok() ? count(kMinIncrementalFile, "files") : 0;
+      for (std::size_t i = 0; i < number && ok(); ++i) {
+        std::string local_path = utf();
+        files->push_back({std::move(local_path), stream(0)});
+      }
     }
-    if (!ok() || size == 0) return result;
-    result.range = {static_cast<std::int32_t>(first), static_cast<std::int32_t>(first + size - 1)};
-    result.offsets = offsets(static_cast<std::size_t>(size), -1);
-    return result;
+    if (!ok()) return;
+    handles.push_back(
+        std::make_shared<const IncrementalRemoteKeyedStateHandle>(std::move(content)));
   }
 
   std::vector<std::int64_t> offsets(std::size_t number, std::int64_t lowest) {

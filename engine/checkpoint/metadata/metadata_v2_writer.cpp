@@ -7,6 +7,7 @@
 #include "engine/checkpoint/metadata/metadata_format.hpp"
 #include "engine/checkpoint/metadata/metadata_v2_serializer.hpp"
 #include "engine/checkpoint/metadata/modified_utf8.hpp"
+#include "engine/state/incremental_remote_keyed_state_handle.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
@@ -58,6 +59,7 @@ class MetadataWriter {
       big_endian(file->size_bytes);
       utf(file->path);
     } else {
+      TAILRACE_ASSERT(!is_placeholder(handle));
       const auto& in_line = std::get<ByteStreamStateHandle>(handle);
       u8(kByteStream);
       utf(in_line.name);
@@ -87,6 +89,9 @@ class MetadataWriter {
     if (handles.empty()) return u8(kNull);
     TAILRACE_ASSERT(handles.front() != nullptr);
     const KeyedStateHandle& keyed = *handles.front();
+    if (const auto* incremental = keyed.as_incremental()) {
+      return incremental_state(incremental->content());
+    }
     TAILRACE_ASSERT(typeid(keyed) == typeid(KeyGroupsStateHandle));
     const auto* handle = static_cast<const KeyGroupsStateHandle*>(&keyed);
     u8(kKeyGroups);
@@ -94,6 +99,22 @@ class MetadataWriter {
     big_endian(handle->key_group_range().size());
     big_endian(std::span(handle->offsets().offsets));
     stream(*handle->stream());
+  }
+
+  void incremental_state(const IncrementalRemoteKeyedStateHandle::Content& content) {
+    u8(kIncrementalKeyGroups);
+    big_endian(content.checkpoint_id);
+    utf(content.backend_id);
+    big_endian(content.key_group_range.first);
+    big_endian(content.key_group_range.size());
+    stream(*content.meta_state);
+    for (const auto* files : {&content.shared_state, &content.private_state}) {
+      count(files->size());
+      for (const auto& file : *files) {
+        utf(file.local_path);
+        stream(*file.handle);
+      }
+    }
   }
 
   void operator_state(const OperatorState& state) {

@@ -21,7 +21,8 @@ class JobCheckpointing110 final : public JobCheckpointing {
       : context_(std::move(context)),
         storage_(*context_.ports.blobs, *context_.ports.random, context_.job,
                  context_.tasks.checkpoint_directory, context_.config.savepoint_directory),
-        store_(context_.config.max_retained, storage_),
+        registry_([this](const StreamStateHandle& handle) { delete_shared(handle); }),
+        store_(context_.config.max_retained, storage_, registry_),
         failures_(context_.config.tolerable_failures, *context_.fail_job),
         stats_tracker_(
             std::make_shared<CheckpointStatsTracker>(kCheckpointStats110, context_.config.history)),
@@ -58,14 +59,20 @@ class JobCheckpointing110 final : public JobCheckpointing {
     services.observer = context_.ports.observer;
     services.storage = &storage_;
     services.store = &store_;
+    services.registry = &registry_;
     services.id_counter = &id_counter_;
     services.failure_manager = &failures_;
     services.stats_tracker = stats_tracker_.get();
     return services;
   }
 
+  void delete_shared(const StreamStateHandle& handle) {
+    if (std::holds_alternative<FileStateHandle>(handle)) storage_.discard_file(stream_name(handle));
+  }
+
   CoordinatorContext context_;
   FsCheckpointStorage storage_;
+  SharedStateRegistry110 registry_;
   StandaloneCompletedCheckpointStore store_;
   StandaloneCheckpointIDCounter id_counter_;
   CheckpointFailureManager110 failures_;

@@ -1,6 +1,7 @@
 #include "engine/scheduling/f120/checkpointing_factory_120.hpp"
 
 #include <utility>
+#include <variant>
 
 #include "engine/checkpoint/checkpoint_id_counter.hpp"
 #include "engine/checkpoint/checkpoint_storage.hpp"
@@ -31,7 +32,9 @@ class JobCheckpointing120 final : public JobCheckpointing {
         storage_(*context_.ports.blobs, *context_.ports.random, context_.job,
                  context_.tasks.checkpoint_directory, context_.config.savepoint_directory),
         registry_([this](const StreamStateHandle& handle) {
-          storage_.discard_file(stream_name(handle));
+          if (std::holds_alternative<FileStateHandle>(handle)) {
+            storage_.discard_file(stream_name(handle));
+          }
         }),
         cleaner_(
             [this](CompletedCheckpointPtr checkpoint, base::InplaceFunction<void(), 128> done) {

@@ -199,7 +199,7 @@ TEST(CompletedCheckpointStore110, WhatAStoredCheckpointNeedsIsNotDeleted) {
     checkpoint->operator_states.emplace(id, state);
     return checkpoint;
   };
-  StandaloneCompletedCheckpointStore store(1, setup.storage);
+  StandaloneCompletedCheckpointStore store(1, setup.storage, setup.registry);
   store.add_checkpoint(with_file(1, "same"));
   EXPECT_THROW(store.add_checkpoint(with_file(2, "same")), base::InvariantViolation);
   EXPECT_FALSE(setup.noted("discardState -1 same"));

@@ -200,6 +200,7 @@ class Script final : private ScheduleListener {
     }
     if (event == "syncSavepointFailed") line["reason"] = name_or_null(detail);
     if (event == "discardState") line["state"] = detail;
+    if (event == "discardShared") line["file"] = detail;
     if (event.starts_with("hook")) line["hook"] = detail;
     if (event == "hookRestored") {
       for (const auto& hook : hooks_) {
@@ -272,17 +273,30 @@ class Script final : private ScheduleListener {
     message.job = JobId{step.value("otherJob", false) ? 2U : 1U};
     message.attempt = setup_.attempt_of(task);
     message.checkpoint_id = step.at("cp");
+    const OperatorId op =
+        setup_.vertices.at(static_cast<std::size_t>(std::max<std::int64_t>(task, 0)))
+            ->operator_ids()
+            .front();
     if (step.contains("state")) {
       const std::string name = step.at("state");
-      const auto& vertex =
-          setup_.vertices.at(static_cast<std::size_t>(std::max<std::int64_t>(task, 0)));
-      message.state = name.empty() ? std::make_shared<TaskStateSnapshot>()
-                                   : state_in_file(vertex->operator_ids().front(), name);
+      message.state =
+          name.empty() ? std::make_shared<TaskStateSnapshot>() : state_in_file(op, name);
+    }
+    if (step.contains("shared")) {
+      auto snapshot = message.state == nullptr
+                          ? std::make_shared<TaskStateSnapshot>()
+                          : std::make_shared<TaskStateSnapshot>(*message.state);
+      std::vector<SharedFile> files;
+      for (const Json& file : step.at("shared")) {
+        files.push_back({file.at("file"), file.value("placeholder", false)});
+      }
+      add_shared_state(*snapshot, op, task, message.checkpoint_id, files);
+      message.state = std::move(snapshot);
     }
     setup_.coordinator->receive_acknowledge_message(
         std::move(message), [this](AcknowledgeOutcome outcome) {
           result_["returned"] = outcome.known;
-          result_["finalizeFailed"] = outcome.finalize_failed;
+          result_["finalizeFailed"] = outcome.finalize_failed || outcome.registration_failed;
         });
   }
 
@@ -350,6 +364,9 @@ class Script final : private ScheduleListener {
       coordinator.fail_unacknowledged_pending_checkpoints_for(setup_.attempt_of(step.at("task")));
     } else if (op == "abortPending") {
       coordinator.abort_pending_checkpoints(reason_of(step.at("reason")));
+    } else if (op == "abortObject") {
+      coordinator.abort_object(*coordinator.pending_checkpoints().at(step.at("cp")),
+                               reason_of(step.at("reason")));
     } else if (op == "taskState") {
       change_task(step);
     } else if (op == "restoreLatest") {
@@ -431,14 +448,13 @@ class Script final : private ScheduleListener {
 
 bool is_coordinator_script(const Json& line) {
   static const std::set<std::string> kKnown = {
-      "start",         "stop",     "advance",     "request",         "requests",
-      "ack",           "decline",  "taskFailure", "abortPending",    "taskState",
-      "restoreLatest", "shutdown", "hookDone",    "restoreSavepoint"};
+      "start",         "stop",     "advance",     "request",          "requests",
+      "ack",           "decline",  "taskFailure", "abortPending",     "taskState",
+      "restoreLatest", "shutdown", "hookDone",    "restoreSavepoint", "abortObject"};
   if (!line.contains("config")) return false;
   const auto all_known = [](const Json& steps) {
-    return std::all_of(steps.begin(), steps.end(), [](const Json& step) {
-      return kKnown.contains(step.value("op", "")) && !step.contains("shared");
-    });
+    return std::all_of(steps.begin(), steps.end(),
+                       [](const Json& step) { return kKnown.contains(step.value("op", "")); });
   };
   return all_known(line.at("steps")) && all_known(line.value("steps2", Json::array()));
 }
@@ -510,7 +526,8 @@ std::string replay_store(const Json& line) {
                             const std::string&, bool) {
     if (event == "completedDisposed") deleted.push_back(id);
   };
-  StandaloneCompletedCheckpointStore store(line.at("config").at("retained"), storage);
+  SharedStateRegistry110 registry([](const StreamStateHandle&) {});
+  StandaloneCompletedCheckpointStore store(line.at("config").at("retained"), storage, registry);
   try {
     for (const Json& step : line.at("steps")) {
       if (step.at("op") == "latest") {

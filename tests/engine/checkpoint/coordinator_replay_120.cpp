@@ -434,11 +434,12 @@ class Script120 final : private ScheduleListener,
     message.job = JobId{step.value("otherJob", false) ? 2U : 1U};
     message.attempt = setup_->attempt_of(task);
     message.checkpoint_id = step.at("cp");
+    const OperatorId op =
+        setup_->vertices.at(static_cast<std::size_t>(std::max<std::int64_t>(task, 0)))
+            ->operator_ids()
+            .front();
     if (step.contains("state")) {
       const std::string name = step.at("state");
-      const auto& vertex =
-          setup_->vertices.at(static_cast<std::size_t>(std::max<std::int64_t>(task, 0)));
-      const OperatorId op = vertex->operator_ids().front();
       if (name.empty()) {
         auto snapshot = std::make_shared<TaskStateSnapshot>();
         snapshot->operators[op];
@@ -452,11 +453,22 @@ class Script120 final : private ScheduleListener,
         message.state = snapshot;
       }
     }
-    setup_->coordinator->receive_acknowledge_message(std::move(message),
-                                                     [this](AcknowledgeOutcome outcome) {
-                                                       result_["returned"] = outcome.known;
-                                                       result_["threw"] = outcome.finalize_failed;
-                                                     });
+    if (step.contains("shared")) {
+      auto snapshot = message.state == nullptr
+                          ? std::make_shared<TaskStateSnapshot>()
+                          : std::make_shared<TaskStateSnapshot>(*message.state);
+      std::vector<SharedFile> files;
+      for (const Json& file : step.at("shared")) {
+        files.push_back({file.at("file"), file.value("placeholder", false)});
+      }
+      add_shared_state(*snapshot, op, task, message.checkpoint_id, files);
+      message.state = std::move(snapshot);
+    }
+    setup_->coordinator->receive_acknowledge_message(
+        std::move(message), [this](AcknowledgeOutcome outcome) {
+          result_["returned"] = outcome.known;
+          result_["threw"] = outcome.finalize_failed || outcome.registration_failed;
+        });
   }
 
   void change_task(std::int32_t task, const std::string& state) {
@@ -527,6 +539,9 @@ class Script120 final : private ScheduleListener,
       coordinator.fail_unacknowledged_pending_checkpoints_for(setup_->attempt_of(step.at("task")));
     } else if (op == "abortPending") {
       coordinator.abort_pending_checkpoints(reason_named(step.at("reason")));
+    } else if (op == "abortObject") {
+      coordinator.abort_object(coordinator.pending_checkpoints().at(step.at("cp")),
+                               reason_named(step.at("reason")));
     } else if (op == "taskState") {
       change_task(step.at("task"), step.at("state"));
     } else if (op == "finishTask") {
@@ -626,14 +641,13 @@ class Script120 final : private ScheduleListener,
 
 bool is_coordinator_script_120(const Json& line) {
   static const std::set<std::string> kKnown = {
-      "start",      "stop",          "advance",         "request",       "requests",
-      "ack",        "decline",       "taskFailure",     "abortPending",  "taskState",
-      "finishTask", "hookDone",      "backlog",         "restoreLatest", "restoreInitial",
-      "shutdown",   "shutdownStore", "restoreSavepoint"};
+      "start",      "stop",          "advance",          "request",       "requests",
+      "ack",        "decline",       "taskFailure",      "abortPending",  "taskState",
+      "finishTask", "hookDone",      "backlog",          "restoreLatest", "restoreInitial",
+      "shutdown",   "shutdownStore", "restoreSavepoint", "abortObject"};
   const auto all_known = [](const Json& steps) {
     return std::all_of(steps.begin(), steps.end(), [](const Json& step) {
-      return kKnown.contains(step.value("op", "")) && step.contains("out") &&
-             !step.contains("shared");
+      return kKnown.contains(step.value("op", "")) && step.contains("out");
     });
   };
   return line.contains("config") && line.at("config").contains("sources") &&
@@ -650,6 +664,65 @@ std::string replay_coordinator_script_120(const Json& line) {
       first.leave_behind();
     }
     if (line.contains("steps2")) Script120(line.at("config2"), legacy).run(line.at("steps2"));
+    return {};
+  } catch (const Difference120& difference) {
+    return difference.what();
+  }
+}
+
+bool is_store_script_120(const Json& line) {
+  const Json& steps = line.at("steps");
+  return !steps.empty() && std::all_of(steps.begin(), steps.end(), [](const Json& step) {
+    return step.value("op", "") == "add" && step.contains("stored");
+  });
+}
+
+std::string replay_store_120(const Json& line) {
+  const auto properties_of = [](const std::string& kind) {
+    constexpr auto kFormat = SavepointFormatType::CANONICAL;
+    if (kind == "savepoint") return CheckpointProperties::for_savepoint(true, kFormat);
+    if (kind == "stop") return CheckpointProperties::for_sync_savepoint(true, false, kFormat);
+    if (kind == "checkpoint") {
+      return CheckpointProperties::for_checkpoint(
+          CheckpointRetentionPolicy::NEVER_RETAIN_AFTER_TERMINATION);
+    }
+    throw std::invalid_argument("unknown kind: " + kind);
+  };
+  Json deleted = Json::array();
+  CheckpointsCleaner cleaner([&deleted](CompletedCheckpointPtr checkpoint, auto done) {
+    deleted.push_back(checkpoint->id);
+    done();
+  });
+  SharedStateRegistry120 registry([](const StreamStateHandle&) {});
+  StandaloneCompletedCheckpointStore120 store(line.at("config").at("retained"), registry, cleaner);
+  const auto stored = [&store] {
+    Json ids = Json::array();
+    for (const CompletedCheckpointPtr& one : store.checkpoints()) ids.push_back(one->id);
+    return ids;
+  };
+  try {
+    int number = 0;
+    for (const Json& step : line.at("steps")) {
+      const std::string where = "step " + std::to_string(number++) + ": ";
+      auto checkpoint = std::make_shared<CompletedCheckpoint>();
+      checkpoint->id = step.at("cp");
+      checkpoint->properties = properties_of(step.at("kind"));
+      Json removed = stored();
+      const CompletedCheckpointPtr last = store.add_checkpoint_and_subsume_oldest(
+          std::move(checkpoint), [] { return CheckpointsCleaner::PostCleanup{}; });
+      const Json left = stored();
+      removed.erase(std::remove_if(removed.begin(), removed.end(),
+                                   [&left](const Json& id) {
+                                     return std::find(left.begin(), left.end(), id) != left.end();
+                                   }),
+                    removed.end());
+      expect_same(where + "stored", step.at("stored"), left);
+      expect_same(where + "removed", step.at("removed"), removed);
+      expect_same(where + "returned", step.at("returned"),
+                  last == nullptr ? Json() : Json(last->id));
+      expect_same(where + "deleted", step.at("deleted"), deleted);
+      expect_same(where + "being cleaned", 0, cleaner.checkpoints_to_clean());
+    }
     return {};
   } catch (const Difference120& difference) {
     return difference.what();

@@ -15,4 +15,8 @@ namespace tailrace::engine::test {
 // Empty: no difference. Else the first one: the step, what was expected, what was found.
 [[nodiscard]] std::string replay_coordinator_script_120(const nlohmann::json& line);
 
+// Rows that add to a store.
+[[nodiscard]] bool is_store_script_120(const nlohmann::json& line);
+[[nodiscard]] std::string replay_store_120(const nlohmann::json& line);
+
 }  // namespace tailrace::engine::test

@@ -10,11 +10,13 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/checkpoint/f110/checkpoint_coordinator_110.hpp"
 #include "engine/checkpoint/f110/checkpoint_stats_110.hpp"
+#include "engine/state/incremental_remote_keyed_state_handle.hpp"
 
 namespace tailrace::engine::test {
 
@@ -154,7 +156,9 @@ class NotingStorage final : public CheckpointStorage {
   }
   void discard_file(const std::string& path) override {
     if (path.ends_with("/_metadata")) return;
-    journal_.note("discardState", kNoCheckpoint, -1, path, false);
+    const bool shared = path.starts_with(kShared);
+    journal_.note(shared ? "discardShared" : "discardState", kNoCheckpoint, -1,
+                  shared ? path.substr(kShared.size()) : path, false);
   }
   void dispose_on_failure(CheckpointId id, const CheckpointStorageLocation&) override {
     journal_.note("locationDisposed", id, -1, {}, false);
@@ -175,6 +179,9 @@ class NotingStorage final : public CheckpointStorage {
     }
     throw std::out_of_range("no location of checkpoint " + std::to_string(id));
   }
+
+  // Where files lie that checkpoints share.
+  static constexpr std::string_view kShared = "shared/";
 
   std::set<CheckpointId> failing;  // whose metadata cannot be written
   Duration put_time{};
@@ -210,12 +217,16 @@ class FailingIDCounter final : public CheckpointIDCounter {
 
 class FailingStore final : public CompletedCheckpointStore {
  public:
-  FailingStore(std::int32_t retained, CheckpointStorage& storage) : store_(retained, storage) {}
+  FailingStore(std::int32_t retained, CheckpointStorage& storage, SharedStateRegistry110& registry)
+      : store_(retained, storage, registry) {}
   void recover() override { store_.recover(); }
   bool add_checkpoint(CompletedCheckpointPtr checkpoint) override {
     return !failing_calls.contains(++calls_) && store_.add_checkpoint(std::move(checkpoint));
   }
   void shutdown(JobStatus status) override { store_.shutdown(status); }
+  void register_shared_states_after_restored(SharedStateRegistry110& registry) override {
+    store_.register_shared_states_after_restored(registry);
+  }
   [[nodiscard]] const std::deque<CompletedCheckpointPtr>& checkpoints() const override {
     return store_.checkpoints();
   }
@@ -325,6 +336,36 @@ inline std::shared_ptr<const TaskStateSnapshot> state_in_file(const OperatorId& 
   return snapshot;
 }
 
+// A file that an incremental snapshot shares with others.
+struct SharedFile {
+  std::string name;
+  bool placeholder = false;
+};
+
+// Adds the incremental snapshot of one subtask, by a backend that is called after its task.
+inline void add_shared_state(TaskStateSnapshot& snapshot, const OperatorId& id, std::int64_t task,
+                             CheckpointId checkpoint, const std::vector<SharedFile>& files) {
+  const std::string backend = "backend-" + std::to_string(task);
+  const auto file_at = [](std::string path) {
+    return std::make_shared<const StreamStateHandle>(FileStateHandle{std::move(path), 10});
+  };
+  IncrementalRemoteKeyedStateHandle::Content content;
+  content.backend_id = backend;
+  content.key_group_range = {0, 127};
+  content.checkpoint_id = checkpoint;
+  content.meta_state = file_at("meta-" + backend + "-" + std::to_string(checkpoint));
+  content.state_handle_id = "handle-" + backend + "-" + std::to_string(checkpoint);
+  for (const SharedFile& file : files) {
+    const std::string path = std::string(NotingStorage::kShared) + file.name;
+    content.shared_state.push_back({file.name, file.placeholder
+                                                   ? std::make_shared<const StreamStateHandle>(
+                                                         PlaceholderStreamStateHandle{path, 10})
+                                                   : file_at(path)});
+  }
+  snapshot.operators[id].managed_keyed.push_back(
+      std::make_shared<const IncrementalRemoteKeyedStateHandle>(std::move(content)));
+}
+
 struct SetupOptions {
   std::int32_t sources = 2;
   std::int32_t others = 0;
@@ -339,7 +380,9 @@ class CoordinatorSetup110 {
  public:
   explicit CoordinatorSetup110(const SetupOptions& options)
       : storage(journal, world),
-        store(options.retained, storage),
+        registry(
+            [this](const StreamStateHandle& handle) { storage.discard_file(stream_name(handle)); }),
+        store(options.retained, storage, registry),
         failure_manager(journal, options.tolerable) {
     CheckpointVertices access;
     for (std::int32_t task = 0; task < options.sources + options.others; ++task) {
@@ -365,6 +408,7 @@ class CoordinatorSetup110 {
                                          .observer = &observer,
                                          .storage = &storage,
                                          .store = &store,
+                                         .registry = &registry,
                                          .id_counter = &id_counter,
                                          .failure_manager = &failure_manager,
                                          .stats_tracker = &stats_tracker,
@@ -386,6 +430,7 @@ class CoordinatorSetup110 {
   ManualWorld world;
   NotingStorage storage;
   FailingIDCounter id_counter;
+  SharedStateRegistry110 registry;
   FailingStore store;
   NotingFailureManager failure_manager;
   CheckpointStatsTracker stats_tracker{kCheckpointStats110, 10};

@@ -200,6 +200,8 @@ struct SetupOptions120 {
     vertex.index = static_cast<std::int32_t>(graph.vertices.size());
     vertex.id.bytes[15] = static_cast<std::uint8_t>(vertex.index + 1);
     vertex.parallelism = parallelism;
+    vertex.operator_ids_tail_first = {vertex.id};
+    vertex.user_defined_ids_tail_first = {std::nullopt};
     graph.vertices.push_back(std::move(vertex));
   };
   add(sources);
@@ -222,9 +224,8 @@ class CoordinatorSetup120 {
                       std::vector<OperatorCoordinatorCheckpointContext*> coordinators = {})
       : graph(graph_of(options.sources, options.others)),
         storage(journal, world),
-        registry([this](const StreamStateHandle& handle) {
-          journal.note("discardShared", kNoCheckpoint, -1, stream_name(handle), false);
-        }),
+        registry(
+            [this](const StreamStateHandle& handle) { storage.discard_file(stream_name(handle)); }),
         cleaner([this](CompletedCheckpointPtr checkpoint, base::InplaceFunction<void(), 128> done) {
           discard_completed_checkpoint(*checkpoint, storage);
           done();

@@ -9,6 +9,7 @@
 
 #include "engine/checkpoint/metadata/metadata_v2_serializer.hpp"
 #include "engine/checkpoint/metadata/modified_utf8.hpp"
+#include "engine/state/incremental_remote_keyed_state_handle.hpp"
 #include "tests/engine/checkpoint/recordings.hpp"
 
 namespace tailrace::engine {
@@ -63,12 +64,33 @@ KeyedStateHandlePtr any_keyed_state() {
                                                 any_stream(*rc::gen::arbitrary<bool>()));
 }
 
+KeyedStateHandlePtr any_incremental_state() {
+  IncrementalRemoteKeyedStateHandle::Content content;
+  content.backend_id = "7f0fd6a2-2a44-4b6d-9b2e-b0a5f2d6e0c1";
+  const int first = *rc::gen::inRange(0, 100);
+  const int size = *rc::gen::inRange(0, 28);
+  if (size > 0) content.key_group_range = {first, first + size - 1};
+  content.checkpoint_id = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 50);
+  content.meta_state = any_stream(*rc::gen::arbitrary<bool>());
+  for (auto* files : {&content.shared_state, &content.private_state}) {
+    const int number = *rc::gen::inRange(0, 4);
+    for (int i = 0; i < number; ++i) {
+      files->push_back({std::to_string(i) + ".sst", any_stream(*rc::gen::arbitrary<bool>())});
+    }
+  }
+  return std::make_shared<const IncrementalRemoteKeyedStateHandle>(std::move(content));
+}
+
+KeyedStateHandlePtr any_keyed_or_incremental_state() {
+  return *rc::gen::arbitrary<bool>() ? any_keyed_state() : any_incremental_state();
+}
+
 OperatorSubtaskState any_subtask_state() {
   OperatorSubtaskState state;
   if (*rc::gen::arbitrary<bool>()) state.managed_operator.push_back(any_operator_state());
   if (*rc::gen::arbitrary<bool>()) state.raw_operator.push_back(any_operator_state());
-  if (*rc::gen::arbitrary<bool>()) state.managed_keyed.push_back(any_keyed_state());
-  if (*rc::gen::arbitrary<bool>()) state.raw_keyed.push_back(any_keyed_state());
+  if (*rc::gen::arbitrary<bool>()) state.managed_keyed.push_back(any_keyed_or_incremental_state());
+  if (*rc::gen::arbitrary<bool>()) state.raw_keyed.push_back(any_keyed_or_incremental_state());
   return state;
 }
 
@@ -124,6 +146,24 @@ Json to_json(const std::vector<OperatorStateHandle>& handles) {
 
 Json to_json(const std::vector<KeyedStateHandlePtr>& handles) {
   if (handles.empty()) return {};
+  if (const auto* incremental = handles.front()->as_incremental()) {
+    const auto& content = incremental->content();
+    Json result{{"type", "incremental"},
+                {"checkpointId", content.checkpoint_id},
+                {"backendId", content.backend_id},
+                {"startKeyGroup", content.key_group_range.first},
+                {"numKeyGroups", content.key_group_range.size()},
+                {"meta", to_json(*content.meta_state)},
+                {"size", incremental->state_size_bytes()}};
+    for (const auto& [name, files] : {std::pair("sharedState", &content.shared_state),
+                                      std::pair("privateState", &content.private_state)}) {
+      result[name] = Json::array();
+      for (const auto& file : *files) {
+        result[name].push_back({{"key", file.local_path}, {"stream", to_json(*file.handle)}});
+      }
+    }
+    return result;
+  }
   const auto& handle = dynamic_cast<const KeyGroupsStateHandle&>(*handles.front());
   return {{"startKeyGroup", handle.key_group_range().first},
           {"numKeyGroups", handle.key_group_range().size()},
