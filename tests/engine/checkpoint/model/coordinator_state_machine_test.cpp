@@ -9,6 +9,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "tests/engine/checkpoint/coordinator_replay_110.hpp"
+#include "tests/engine/checkpoint/coordinator_replay_120.hpp"
 #include "tests/engine/checkpoint/model/naive_coordinator.hpp"
 #include "tests/engine/checkpoint/model/random_script.hpp"
 
@@ -68,6 +69,11 @@ void check(const RawScript& script, ScriptDialect dialect,
 RC_GTEST_PROP(CoordinatorStateMachine110, DoesWhatTheNaiveOneDoes, ()) {
   const RawScript script = *raw_scripts();
   check(script, ScriptDialect::k110, &make_naive_coordinator_110, &replay_coordinator_script);
+}
+
+RC_GTEST_PROP(CoordinatorStateMachine120, DoesWhatTheNaiveOneDoes, ()) {
+  const RawScript script = *raw_scripts();
+  check(script, ScriptDialect::k120, &make_naive_coordinator_120, &replay_coordinator_script_120);
 }
 
 }  // namespace
