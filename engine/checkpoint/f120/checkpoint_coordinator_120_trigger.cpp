@@ -162,13 +162,17 @@ void CheckpointCoordinator120::create_pending_checkpoint(const Phase& phase, Che
   for (const AsynchronousMasterHook* hook : master_hooks_) hooks.push_back(hook->identifier());
   const auto tasks = static_cast<std::int32_t>(plan.tasks_to_wait_for.size());
   const CheckpointMetaData meta{id, phase->timestamp_ms};
+  const CheckpointOptions options = options_for(request.properties, nullptr);
+  services_.observer->on_checkpoint_triggered(configuration_.job, meta, options, tasks);
+  if (tasks == 0) {
+    // Every task is over. The statistics keep what has begun in progress, as Flink's do.
+    return complete_trigger_promise(phase, CheckpointFailureReason::TRIGGER_CHECKPOINT_FAILURE);
+  }
   phase->pending = std::make_shared<PendingCheckpoint120>(
       meta, std::move(plan), std::move(coordinators), std::move(hooks), request.properties,
       std::move(request.done));
   request.done.reset();
-  phase->pending->set_options(options_for(request.properties, nullptr));
-  services_.observer->on_checkpoint_triggered(configuration_.job, meta, phase->pending->options(),
-                                              tasks);
+  phase->pending->set_options(options);
   TAILRACE_ASSERT(request.properties.forced ||
                   pending_.size() < static_cast<std::size_t>(configuration_.max_concurrent));  // C1
   pending_.emplace(id, phase->pending);

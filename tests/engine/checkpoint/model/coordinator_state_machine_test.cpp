@@ -32,21 +32,37 @@ struct Recorded {
 
 Recorded record(const RawScript& script, ScriptDialect dialect,
                 std::unique_ptr<NaiveCoordinator> (*make)(const Json&, NaiveCoordinator::Draw)) {
-  const Json config = config_of(script, dialect);
+  Json config = config_of(script, dialect);
   Recorded result{{{"config", config}, {"steps", Json::array()}},
                   {{"config", config}, {"steps", Json::array()}}};
-  const auto model = make(config, draws());
+  std::unique_ptr<NaiveCoordinator> model = make(config, draws());
   Json state = Json::object();
+  std::string steps = "steps";
   int number = 0;
   for (const RawAction& action : script.actions) {
     Json step = operation_of(action, config, state, number++, dialect);
-    result.inputs["steps"].push_back(step);
+    if (step.at("op") == "restart") {
+      config = step.at("config");
+      model = model->next_life(config, draws());
+      steps = "steps2";
+      for (Json* line : {&result.inputs, &result.line}) {
+        (*line)["config2"] = config;
+        (*line)["steps2"] = Json::array();
+      }
+      state = {{"restarted", true},
+               {"written", state.value("written", Json::array())},
+               {"retained", state.value("retained", Json::array())},
+               {"pending", Json::array()}};
+      continue;
+    }
+    result.inputs[steps].push_back(step);
     state = model->play(step);
     for (auto& [key, value] : state.items()) {
       if (key == "exception" && value == false) continue;
       step[key] = value;
     }
-    result.line["steps"].push_back(std::move(step));
+    result.line[steps].push_back(std::move(step));
+    if (steps == "steps2") state["restarted"] = true;
   }
   return result;
 }

@@ -200,9 +200,19 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
   }
 
   void arm(std::int64_t delay) {
-    disarm();
     next_tick_ = timers_.now + delay;
-    periodic_timer_ = schedule("ScheduledTrigger", delay, [this] { tick(); });
+    ++trigger_;
+    wait_for_tick(delay);
+  }
+  void rearm(std::int64_t delay) {
+    disarm();
+    arm(delay);
+  }
+  void wait_for_tick(std::int64_t delay) {
+    periodic_timer_ = schedule("ScheduledTrigger", delay, [this, trigger = trigger_] {
+      // One that was forgotten, not cancelled, does nothing.
+      if (trigger == trigger_) tick();
+    });
   }
   void disarm() {
     timers_.cancel(periodic_timer_);
@@ -219,8 +229,7 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
       disarm();
     } else {
       next_tick_ += interval;
-      const std::int64_t delay = std::max<std::int64_t>(0, next_tick_ - timers_.now);
-      periodic_timer_ = schedule("ScheduledTrigger", delay, [this] { tick(); });
+      wait_for_tick(std::max<std::int64_t>(0, next_tick_ - timers_.now));
     }
     submit({"checkpoint", "Checkpoint", false, true, kNobody});
   }
@@ -233,7 +242,7 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
     }
     const std::int64_t interval = current_interval();
     if (interval == NaiveTimers::kNever || timers_.now + interval >= next_tick_) return;
-    arm(interval);
+    rearm(interval);
   }
 
   // Requests and their queue (3.4).
@@ -291,7 +300,7 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
                last_completion_ + min_pause_ > timers_.now) {
       queue_.erase(queue_.begin());
       answer(first.number, 0, "MINIMUM_TIME_BETWEEN_CHECKPOINTS");
-      arm(last_completion_ + min_pause_ - timers_.now);
+      rearm(last_completion_ + min_pause_ - timers_.now);
       return;
     }
     queue_.erase(queue_.begin());
@@ -782,6 +791,7 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
     for (const NaiveCompletedPtr& one : store_.kept) result["retained"].push_back(one->id);
     result["written"] = Json::array();
     for (const auto& [id, one] : written_) result["written"].push_back(id);
+    result["shutDown"] = shutdown_;
     result["queued"] = queue_.size();
     result["triggering"] = triggering_;
     result["periodicOn"] = scheduling_;
@@ -826,6 +836,7 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
   bool shutdown_ = false;
   bool force_full_ = false;
   std::int64_t periodic_timer_ = 0;
+  std::int64_t trigger_ = 0;  // the current one
   std::int64_t next_tick_ = NaiveTimers::kNever;
   bool completed_once_ = false;
   std::int64_t last_completion_ = 0;
