@@ -140,7 +140,7 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   // the checkpoint and the phase when an answer comes late.
   struct TriggerPhase;
   using Phase = std::shared_ptr<TriggerPhase>;
-  // The end of a finalisation: none, or why it failed.
+  // The end of a finalisation: none, or what a trigger phase makes of its failure.
   using Finalised = base::InplaceFunction<void(std::optional<CheckpointFailureReason>), 128>;
 
   // Runs `body` as soon as nobody holds the lock, after all that waits for it already.

@@ -43,9 +43,14 @@ class NaiveJob120 {
 
   // False: NOT_ALL_REQUIRED_TASKS_RUNNING.
   bool make_plan(NaivePlan120& plan) const {
-    std::int64_t finished = 0;
-    for (const Task& task : tasks_) finished += is_finished(task) ? 1 : 0;
-    if (finished > 0 && !after_finish_) return false;
+    // Only FINISHED makes it a job with finished tasks; then every terminal one counts as such.
+    bool any_finished = false;
+    bool all_running = true;
+    for (const Task& task : tasks_) {
+      if (task.has_attempt && task.state == "FINISHED") any_finished = true;
+      if (!task.has_attempt || task.state != "RUNNING") all_running = false;
+    }
+    if (!all_running && (!any_finished || !after_finish_)) return false;
     for (const Task& task : tasks_) {
       if (!task.has_attempt) return false;
     }

@@ -133,7 +133,7 @@ Json config_of(const RawScript& script, ScriptDialect dialect) {
   config.erase("hooks");
   if (choice(12) % 4 == 3) config["hooks"]["h1"] = pick(kHooks120, choice(12) / 4);
   if (choice(12) % 12 == 3) config["hooks"]["h2"] = pick(kHooks120, choice(12) / 12);
-  if (choice(16) % 12 == 11) config["rpcFails"] = {choice(16) % 2};
+  if (choice(16) % 12 == 11) config["rpcFails"] = {task_of(choice(16) % 22, config)};
   if (choice(17) % 4 == 3) config["coordinators"] = {pick(kCoordinators, choice(17) / 4)};
   if (choice(17) % 8 == 7) config["coordinators"].push_back(choice(17) % 3 == 2 ? "fails" : "ok");
   if (choice(18) % 4 == 3 && !config["interval"].is_null()) {
