@@ -497,7 +497,8 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
     const CheckpointPtr one = pending_.at(id);
     if (!one->plan.awaited.contains(attempt)) return discard_state(state);
     if (!one->acknowledged.insert(attempt).second) return;
-    if (step.contains("state")) one->states.push_back({state, task, step.value("union", false)});
+    if (step.contains("state"))
+      one->states.push_back({state, task, !state.empty() && step.value("union", false)});
     if (one->is_fully_acknowledged() && !complete(one).empty()) throw IllegalState();
   }
 

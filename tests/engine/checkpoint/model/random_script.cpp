@@ -159,13 +159,14 @@ Json readable(const Json& state, bool is_new) {
   return is_new || newest == state.at("nextId").get<std::int64_t>() - 1 ? newest : Json();
 }
 
-Json restore_of(int choice, const Json& state, bool is_new) {
+// What an operator coordinator has stored is not read back, so whether it is missed is not asked.
+Json restore_of(int choice, const Json& config, const Json& state, bool is_new) {
   const Json id = readable(state, is_new);
   if (choice % 4 < 2 && !id.is_null()) {
     return {{"op", "restoreSavepoint"},
             {"cp", id},
             {"mode", pick(kClaimModes, choice / 4)},
-            {"allowNonRestored", choice % 5 < 2}};
+            {"allowNonRestored", config.contains("coordinators") || choice % 5 < 2}};
   }
   return {{"op", choice % 4 == 3 ? "restoreInitial" : "restoreLatest"}};
 }
@@ -183,7 +184,8 @@ Json config_of_restart(int choice, const Json& config) {
 // What only the coordinator of 1.20 can be asked; null: something else is to be done.
 Json operation_of_120(const RawAction& action, const Json& config, const Json& state, int number) {
   const auto [kind, a, b] = action;
-  if (state.value("restarted", false) && !state.contains("out")) return restore_of(b, state, true);
+  if (state.value("restarted", false) && !state.contains("out"))
+    return restore_of(b, config, state, true);
   if (state.value("triggering", false) && a % 4 == 3) {
     return {{"op", "hookDone"}, {"hook", b % 2 == 0 ? "h1" : "h2"}};
   }
@@ -214,7 +216,7 @@ Json operation_of_120(const RawAction& action, const Json& config, const Json& s
     }
     return {{"op", "requests"}, {"requests", requests}};
   }
-  if (kind >= 965 && kind < 990) return restore_of(b, state, false);
+  if (kind >= 965 && kind < 990) return restore_of(b, config, state, false);
   if (kind >= 990 && kind < 996 && !state.value("restarted", false)) {
     return {{"op", "restart"}, {"config", config_of_restart(a, config)}};
   }
