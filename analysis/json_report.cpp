@@ -1,8 +1,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
+#include "analysis/checkpoint_statistics_json.hpp"
 #include "analysis/report.hpp"
 #include "analysis/result_names.hpp"
 #include "analysis/time_text.hpp"
@@ -11,9 +10,8 @@
 namespace tailrace::analysis {
 namespace {
 
-// Text of a JSON string, quotes included; bytes that are not UTF-8 become the replacement character.
 std::string quote(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_quote(text);
 }
 
 std::string null_or_ms(const std::optional<Duration>& duration) {
@@ -51,6 +49,8 @@ class Writer {
                                field("duplicated", "exactly_once.duplicated") + "}");
     list("expectations", result_.expectations, expectation);
     list("checkpoint_list", result_.checkpoints, checkpoint);
+    member("checkpoint_statistics", to_json(result_.checkpointing, result_.statistics_schema));
+    history();
     list("restart_list", result_.restarts, restart);
     list("rescale_list", result_.rescales, rescale);
     out_.resize(out_.size() - 2);  // the comma and the line end of the last member
@@ -76,7 +76,8 @@ class Writer {
   std::string checkpoints() const {
     return "{" + field("triggered", "checkpoints.triggered") + ", " +
            field("completed", "checkpoints.completed") + ", " +
-           field("failed", "checkpoints.failed") + ", \"duration_ms\": {" +
+           field("failed", "checkpoints.failed") + ", " +
+           field("failures_counted", "checkpoints.failures_counted") + ", \"duration_ms\": {" +
            field("min", "checkpoints.duration.min") + ", " +
            field("p50", "checkpoints.duration.p50") + ", " +
            field("p99", "checkpoints.duration.p99") + ", " +
@@ -94,6 +95,16 @@ class Writer {
     }
     text += rows.empty() ? "]" : "\n  ]";
     member(key, text);
+  }
+
+  void history() {
+    std::string text = "[";
+    for (const CheckpointStatistics& checkpoint : result_.checkpoint_history) {
+      text += text.size() > 1 ? ",\n    " : "\n    ";
+      text += to_json(checkpoint, result_.statistics_schema);
+    }
+    text += result_.checkpoint_history.empty() ? "]" : "\n  ]";
+    member("checkpoint_history", text);
   }
 
   static std::string expectation(const ExpectationResult& row) {

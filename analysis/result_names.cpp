@@ -20,6 +20,14 @@ std::int64_t count_status(const RunResult& result, CheckpointStatus status) {
   return count;
 }
 
+std::int64_t count_counted_failures(const RunResult& result) {
+  std::int64_t count = 0;
+  for (const CheckpointStatistics& one : result.checkpoint_history) {
+    count += one.failure_counted ? 1 : 0;
+  }
+  return count;
+}
+
 std::vector<std::int64_t> completed_durations(const RunResult& result) {
   std::vector<std::int64_t> samples;
   for (const CheckpointRow& row : result.checkpoints) {
@@ -57,6 +65,8 @@ constexpr std::array kNames = std::to_array<ResultName>({
      [](const ResultView& v) -> Number { return v.checkpoints_completed(); }},
     {"checkpoints.failed", kCount,
      [](const ResultView& v) -> Number { return v.checkpoints_failed(); }},
+    {"checkpoints.failures_counted", kCount,
+     [](const ResultView& v) -> Number { return count_counted_failures(v.result()); }},
     {"checkpoints.not_started", kCount,
      [](const ResultView& v) -> Number { return v.result().checkpoints_not_started; }},
     {"checkpoints.acknowledged_late", kCount,
@@ -67,6 +77,16 @@ constexpr std::array kNames = std::to_array<ResultName>({
     {"checkpoints.duration.p99", kMs, duration_percentile<990>},
     {"checkpoints.duration.max", kMs,
      [](const ResultView& v) { return v.checkpoint_duration().max(); }},
+    {"checkpoint_statistics.counts.restored", kCount,
+     [](const ResultView& v) -> Number { return v.result().checkpointing.restored; }},
+    {"checkpoint_statistics.counts.total", kCount,
+     [](const ResultView& v) -> Number { return v.result().checkpointing.total; }},
+    {"checkpoint_statistics.counts.in_progress", kCount,
+     [](const ResultView& v) -> Number { return v.result().checkpointing.in_progress; }},
+    {"checkpoint_statistics.counts.completed", kCount,
+     [](const ResultView& v) -> Number { return v.result().checkpointing.completed; }},
+    {"checkpoint_statistics.counts.failed", kCount,
+     [](const ResultView& v) -> Number { return v.result().checkpointing.failed; }},
     {"restarts", kCount,
      [](const ResultView& v) -> Number { return size_of(v.result().restarts.size()); }},
     {"rescales", kCount,

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/checkpoint_statistics.hpp"
 #include "analysis/expectation.hpp"
 #include "sim/base/time.hpp"
 
@@ -85,8 +86,13 @@ struct RunResult {
   std::int64_t records_out = 0;  // committed effects
 
   std::vector<CheckpointRow> checkpoints;  // in the order of their triggers
-  std::vector<RestartRow> restarts;        // in order of time
-  std::vector<RescaleRow> rescales;        // in order of time
+  // What Flink's statistics say of the same ones, and of the last coordinator as a whole. The history
+  // holds every checkpoint of the run, whatever Flink would still show.
+  StatisticsSchema statistics_schema;
+  std::vector<CheckpointStatistics> checkpoint_history;
+  CheckpointingStatistics checkpointing;
+  std::vector<RestartRow> restarts;  // in order of time
+  std::vector<RescaleRow> rescales;  // in order of time
   // Triggers that failed before they had an id, because tasks were not running, say. Flink's
   // statistics do not know them: neither triggered nor failed.
   std::int64_t checkpoints_not_started = 0;

@@ -19,6 +19,8 @@ class CheckpointingFactory;
 class Clock;
 struct CheckpointedInputsOptions;
 struct InputToCheckpoint;
+struct NetworkSemantics;
+struct TaskSemantics;
 
 // "1.10" or "1.20", as a scenario writes it.
 [[nodiscard]] constexpr std::string_view name_of(Generation generation) {
@@ -41,6 +43,12 @@ struct InputToCheckpoint;
 [[nodiscard]] std::unique_ptr<CheckpointedInputs> make_checkpointed_inputs(
     Generation generation, std::span<const InputToCheckpoint> inputs,
     const CheckpointedInputsOptions& options, CheckpointListener& listener, const Clock& clock);
+
+// What the network stacks of a cluster do (engine/network/network_semantics.hpp); for NetworkConfig.
+[[nodiscard]] const NetworkSemantics& network_semantics(Generation generation);
+
+// What tasks do (engine/task/task_semantics.hpp).
+[[nodiscard]] const TaskSemantics& task_semantics(Generation generation);
 
 // What makes a job's coordinator (engine/scheduling/checkpointing.hpp).
 // Requires: is_available(generation).

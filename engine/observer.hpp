@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "engine/checkpoint/checkpoint_failure_reason.hpp"
@@ -13,6 +14,8 @@
 #include "engine/ids.hpp"
 
 namespace tailrace::engine {
+
+class CheckpointStatsTracker;
 
 // A subtask as an observer names it.
 struct SubtaskRef {
@@ -35,6 +38,9 @@ class Observer {
   virtual void on_task_manager_registered(ProcessId) {}
   virtual void on_task_manager_lost(ProcessId, std::string_view /*cause*/) {}
 
+  // A coordinator was made, and this is what will know the statistics of its checkpoints. Shared,
+  // because whoever watches a run wants them also when the job manager is gone.
+  virtual void on_checkpoint_stats_tracker(JobId, std::shared_ptr<const CheckpointStatsTracker>) {}
   virtual void on_checkpoint_triggered(JobId, const CheckpointMetaData&, const CheckpointOptions&,
                                        std::int32_t /*tasks_to_acknowledge*/) {}
   // `acknowledged` counts this one.

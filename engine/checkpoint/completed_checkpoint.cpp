@@ -35,6 +35,7 @@ void discard_completed_checkpoint(const CompletedCheckpoint& checkpoint,
   checkpoint.append_private_files(paths);
   for (const std::string& path : paths) storage.discard_file(path);
   storage.dispose_completed(checkpoint.location);
+  if (checkpoint.statistics != nullptr) checkpoint.statistics->set_discarded();
 }
 
 }  // namespace tailrace::engine

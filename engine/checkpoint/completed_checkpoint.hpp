@@ -13,6 +13,7 @@
 
 #include "engine/checkpoint/checkpoint_properties.hpp"
 #include "engine/checkpoint/checkpoint_storage.hpp"
+#include "engine/checkpoint/stats/checkpoint_stats.hpp"
 #include "engine/ids.hpp"
 #include "engine/state/handles.hpp"
 
@@ -39,6 +40,8 @@ struct CompletedCheckpoint {
   std::vector<MasterState> master_states;
   CheckpointProperties properties;
   CheckpointStorageLocation location;
+  // Marked when this is discarded. Null if this was not taken by the job that has it.
+  CheckpointStatsPtr statistics = nullptr;
 
   // What a user restores from.
   [[nodiscard]] const std::string& external_pointer() const { return location.directory; }
@@ -51,7 +54,7 @@ using CompletedCheckpointPtr = std::shared_ptr<const CompletedCheckpoint>;
 [[nodiscard]] std::int64_t state_size_bytes(const OperatorStates& states);
 void append_private_files(const OperatorStates& states, std::vector<std::string>& paths);
 
-// Deletes, in this order: the metadata, the states, the location.
+// Deletes, in this order: the metadata, the states, the location; then marks the statistics.
 void discard_completed_checkpoint(const CompletedCheckpoint& checkpoint,
                                   CheckpointStorage& storage);
 

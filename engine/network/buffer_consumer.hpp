@@ -33,7 +33,9 @@ class BufferConsumer {
  public:
   BufferConsumer() = default;
   explicit BufferConsumer(NetworkBuffer& segment) : segment_(&segment), reference_(segment, 0, 0) {}
-  explicit BufferConsumer(EventBytes event) : event_(std::move(event)), known_finished_(true) {}
+  // `blocks`: the reader gets nothing behind this event until it asks to go on.
+  explicit BufferConsumer(EventBytes event, bool blocks = false)
+      : event_(std::move(event)), known_finished_(true), blocks_(blocks) {}
 
   [[nodiscard]] bool is_buffer() const { return segment_ != nullptr; }
   // Whether the reader knows that the writer has finished. Always true for events.
@@ -45,6 +47,7 @@ class BufferConsumer {
                : segment_->written() - read_;
   }
   [[nodiscard]] std::uint32_t read() const { return read_; }
+  [[nodiscard]] bool blocks() const { return blocks_; }
   [[nodiscard]] const NetworkBuffer* segment() const { return segment_; }
 
   // Takes what has been written since the last call; may be empty.
@@ -61,6 +64,7 @@ class BufferConsumer {
   EventBytes event_;
   std::uint32_t read_ = 0;
   bool known_finished_ = false;
+  bool blocks_ = false;
 };
 
 }  // namespace tailrace::engine

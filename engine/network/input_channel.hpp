@@ -33,6 +33,10 @@ class InputChannel {
   virtual void request_subpartition() = 0;
   // Nothing: there is nothing right now, whatever was signalled.
   virtual std::optional<BufferAndAvailability> get_next_buffer() = 0;
+  // 1.20: the producer, which an event has blocked, may go on. Requires: not released.
+  virtual void resume_consumption() = 0;
+  // 1.20: all records of the channel have been processed.
+  virtual void acknowledge_all_records_processed() = 0;
   // Parts from the producer and gives back all buffers that the task does not hold. Repeatable.
   virtual void release_all_resources() = 0;
 

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 
+#include "engine/network/network_semantics.hpp"
 #include "sim/base/time.hpp"
 
 namespace tailrace::engine {
 
 // Defaults are Flink 1.10's (spec barriers.md section 8).
 struct NetworkConfig {
+  const NetworkSemantics* semantics = &network_semantics_110();
   std::int32_t segment_bytes = 32 * 1024;  // taskmanager.memory.segment-size
   // taskmanager.network.memory.buffers-per-channel; at least 1.
   std::int32_t exclusive_per_channel = 2;

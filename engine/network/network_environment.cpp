@@ -183,6 +183,12 @@ void NetworkEnvironment::Impl::deliver_to_server(ConnectionId id, ProcessId clie
       end.queue().add_credit(credit.receiver, credit.credit);
       return;
     }
+    case MessageKind::kResumeConsumption:
+      end.queue().resume_consumption(parse_resume_consumption(message));
+      return;
+    case MessageKind::kAckAllUserRecordsProcessed:
+      end.queue().acknowledge_all_records_processed(parse_ack_all_user_records_processed(message));
+      return;
     case MessageKind::kCancelPartitionRequest:
       end.queue().cancel(parse_cancel_partition_request(message));
       return;
@@ -224,7 +230,7 @@ std::unique_ptr<ResultPartition> NetworkEnvironment::create_partition(
                              impl_->config_.floating_per_gate);
   LocalBufferPool* pool = impl_->buffers_.create_buffer_pool(required, max, error);
   if (pool == nullptr) return nullptr;
-  auto partition = std::make_unique<ResultPartition>(descriptor, *pool);
+  auto partition = std::make_unique<ResultPartition>(descriptor, *pool, *impl_->config_.semantics);
   impl_->partitions_.register_partition(*partition);
   partition->set_release_hook(
       [impl = impl_.get(), id = descriptor.id] { impl->partitions_.release_partition(id); });

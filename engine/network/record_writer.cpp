@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/network/f110/event_serializer.hpp"
 #include "engine/network/f110/local_buffer_pool.hpp"
 
 namespace tailrace::engine {
@@ -180,10 +179,7 @@ void RecordWriter::broadcast_event(const RuntimeEvent& event) {
   if (std::holds_alternative<EndOfPartitionEvent>(event)) {
     partition_.finish();
   } else {
-    const EventBytes bytes = serialize_event(event);
-    for (std::int32_t i = 0; i < partition_.subpartition_count(); ++i) {
-      partition_.add_buffer_consumer(BufferConsumer(bytes), i);
-    }
+    partition_.broadcast_event(event);
   }
   publish();
   if (flush_always_) partition_.flush_all();

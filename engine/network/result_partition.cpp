@@ -2,18 +2,23 @@
 
 #include <utility>
 
-#include "engine/network/f110/event_serializer.hpp"
 #include "engine/network/f110/local_buffer_pool.hpp"
 
 namespace tailrace::engine {
 
-ResultPartition::ResultPartition(const ResultPartitionDescriptor& descriptor, LocalBufferPool& pool)
-    : descriptor_(descriptor), pool_(&pool), unconsumed_(descriptor.subpartitions) {
+ResultPartition::ResultPartition(const ResultPartitionDescriptor& descriptor, LocalBufferPool& pool,
+                                 const NetworkSemantics& semantics)
+    : descriptor_(descriptor),
+      pool_(&pool),
+      semantics_(semantics),
+      unconsumed_(descriptor.subpartitions),
+      unprocessed_(descriptor.subpartitions) {
   TAILRACE_ASSERT(descriptor.subpartitions > 0);
   const auto count = static_cast<std::size_t>(descriptor.subpartitions);
   subpartitions_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    subpartitions_.push_back(std::make_unique<PipelinedSubpartition>(this));
+    subpartitions_.push_back(
+        std::make_unique<PipelinedSubpartition>(this, semantics.event_completes_backlog));
   }
   held_.reserve(count);
   is_held_.resize(count);
@@ -28,6 +33,20 @@ void ResultPartition::add_buffer_consumer(BufferConsumer consumer, std::int32_t 
   const auto index = static_cast<std::size_t>(subpartition);
   if (!subpartitions_[index]->add(std::move(consumer), finish)) return;
   if (std::exchange(is_held_[index], std::uint8_t{1}) == 0) held_.push_back(subpartition);
+}
+
+void ResultPartition::broadcast_event(const RuntimeEvent& event) {
+  const EventBytes bytes = semantics_.serialize_event(event);
+  const bool blocks = semantics_.blocks_upstream(event);
+  for (std::int32_t i = 0; i < subpartition_count(); ++i) {
+    add_buffer_consumer(BufferConsumer(bytes, blocks), i);
+  }
+}
+
+void ResultPartition::finish_read_recovered_state() {
+  if (!semantics_.announces_end_of_channel_state) return;
+  broadcast_event(EndOfChannelState{});
+  publish();
 }
 
 void ResultPartition::publish() {
@@ -52,7 +71,7 @@ void ResultPartition::flush_all() {
 
 void ResultPartition::finish() {
   if (std::exchange(finished_, true)) return;
-  const EventBytes event = serialize_event(EndOfPartitionEvent{});
+  const EventBytes event = semantics_.serialize_event(EndOfPartitionEvent{});
   for (std::int32_t i = 0; i < subpartition_count(); ++i) {
     add_buffer_consumer(BufferConsumer(event), i, true);
   }
@@ -64,8 +83,14 @@ void ResultPartition::release() {
   if (on_release_) on_release_();
   on_release_.reset();
   on_consumed_.reset();
+  on_all_data_processed_.reset();
   for (const auto& one : subpartitions_) one->release();
   std::exchange(pool_, nullptr)->lazy_destroy();
+}
+
+void ResultPartition::on_subpartition_all_data_processed() {
+  TAILRACE_ASSERT(unprocessed_ > 0);
+  if (--unprocessed_ == 0 && on_all_data_processed_) on_all_data_processed_();
 }
 
 void ResultPartition::on_consumed_subpartition() {

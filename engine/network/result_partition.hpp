@@ -11,6 +11,7 @@
 
 #include "engine/network/f110/pipelined_subpartition.hpp"
 #include "engine/network/network_buffer_pool.hpp"
+#include "engine/network/network_semantics.hpp"
 #include "engine/scheduling/deployment.hpp"
 #include "sim/base/callback.hpp"
 
@@ -21,7 +22,8 @@ class LocalBufferPool;
 class ResultPartition final : public SubpartitionOwner {
  public:
   // `pool` is this partition's own and is destroyed with it.
-  ResultPartition(const ResultPartitionDescriptor& descriptor, LocalBufferPool& pool);
+  ResultPartition(const ResultPartitionDescriptor& descriptor, LocalBufferPool& pool,
+                  const NetworkSemantics& semantics = network_semantics_110());
   ~ResultPartition();
   ResultPartition(const ResultPartition&) = delete;
   ResultPartition& operator=(const ResultPartition&) = delete;
@@ -39,6 +41,11 @@ class ResultPartition final : public SubpartitionOwner {
 
   // Appends; the reader is told at the next `publish`.
   void add_buffer_consumer(BufferConsumer consumer, std::int32_t subpartition, bool finish = false);
+  // Appends to every subpartition. Requires: the open buffers are finished; not EndOfPartitionEvent.
+  void broadcast_event(const RuntimeEvent& event);
+  // 1.20: what was in flight at the last checkpoint has been handed on; the consumers resume when
+  // all their producers have come so far. Before anything else is appended.
+  void finish_read_recovered_state();
   // Tells readers at once.
   void flush(std::int32_t subpartition);
   void flush_all();
@@ -69,18 +76,29 @@ class ResultPartition final : public SubpartitionOwner {
   // For NetworkEnvironment: runs when the last reader leaves.
   void set_consumed_hook(base::InplaceFunction<void()> hook) { on_consumed_ = std::move(hook); }
 
+  // 1.20: every consumer has processed all records that there were before EndOfData.
+  [[nodiscard]] bool all_data_processed() const { return unprocessed_ == 0; }
+  // Runs when that becomes so.
+  void set_all_data_processed_hook(base::InplaceFunction<void()> hook) {
+    on_all_data_processed_ = std::move(hook);
+  }
+
   void on_consumed_subpartition() override;
+  void on_subpartition_all_data_processed() override;
 
  private:
   ResultPartitionDescriptor descriptor_;
   LocalBufferPool* pool_;
+  const NetworkSemantics& semantics_;
   std::vector<std::unique_ptr<PipelinedSubpartition>> subpartitions_;
   std::vector<std::int32_t> held_;  // subpartitions whose readers must be told
   std::vector<std::uint8_t> is_held_;
   std::int32_t unconsumed_;
+  std::int32_t unprocessed_;
   bool finished_ = false;
   base::InplaceFunction<void()> on_release_;
   base::InplaceFunction<void()> on_consumed_;
+  base::InplaceFunction<void()> on_all_data_processed_;
 };
 
 }  // namespace tailrace::engine

@@ -1,6 +1,5 @@
 #include "engine/network/single_input_gate.hpp"
 
-#include "engine/network/f110/event_serializer.hpp"
 #include "engine/network/f110/local_buffer_pool.hpp"
 #include "engine/network/f110/local_input_channel.hpp"
 #include "engine/network/f110/remote_input_channel.hpp"
@@ -117,7 +116,7 @@ std::optional<BufferOrEvent> SingleInputGate::poll_next() {
     if (next->item.is_buffer()) {
       result.item = std::move(next->item.buffer);
     } else {
-      RuntimeEvent event = parse_event(*next->item.event);
+      RuntimeEvent event = environment_.config.semantics->parse_event(*next->item.event);
       if (std::holds_alternative<EndOfPartitionEvent>(event)) on_end_of_partition(channel);
       result.item = std::move(event);
     }
@@ -125,6 +124,16 @@ std::optional<BufferOrEvent> SingleInputGate::poll_next() {
     return result;
   }
   return std::nullopt;
+}
+
+void SingleInputGate::resume_consumption(ChannelIndex channel) {
+  TAILRACE_ASSERT(!is_finished());
+  channels_[static_cast<std::size_t>(channel)]->resume_consumption();
+}
+
+void SingleInputGate::acknowledge_all_records_processed(ChannelIndex channel) {
+  TAILRACE_ASSERT(!is_finished());
+  channels_[static_cast<std::size_t>(channel)]->acknowledge_all_records_processed();
 }
 
 void SingleInputGate::on_end_of_partition(InputChannel& channel) {

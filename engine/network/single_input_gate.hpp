@@ -57,6 +57,9 @@ class SingleInputGate final : public InputGate {
     on_available_ = std::move(listener);
   }
 
+  void resume_consumption(ChannelIndex channel) override;
+  void acknowledge_all_records_processed(ChannelIndex channel) override;
+
   // The receiver's queue; 0 for a local channel, whose queue is the sender's.
   [[nodiscard]] std::int64_t queued_bytes(ChannelIndex channel) const {
     return channels_[static_cast<std::size_t>(channel)]->queued_bytes();

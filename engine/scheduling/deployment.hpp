@@ -23,6 +23,9 @@ enum class CheckpointingMode : std::uint8_t { EXACTLY_ONCE, AT_LEAST_ONCE };
 struct TaskConfig {
   Generation generation = Generation::kFlink110;
   bool checkpointing_enabled = false;  // periodic checkpoints; without, only those asked for
+  std::int32_t max_concurrent_checkpoints = 1;
+  // 1.20: checkpoints go on when some tasks have finished, and a finished task waits for one.
+  bool checkpoints_after_tasks_finish = true;
   CheckpointingMode mode = CheckpointingMode::EXACTLY_ONCE;
   base::Duration buffer_timeout = base::Duration::millis(100);  // 0: every record; -1 ns: never
   std::int64_t alignment_max_bytes = -1;  // task.checkpoint.alignment.max-size; -1: no limit

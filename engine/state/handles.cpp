@@ -86,7 +86,7 @@ bool TaskStateSnapshot::has_state() const {
   for (const auto& [id, state] : operators) {
     if (state.has_state()) return true;
   }
-  return false;
+  return is_task_deployed_as_finished;
 }
 
 std::int64_t TaskStateSnapshot::state_size_bytes() const {

@@ -116,8 +116,8 @@ struct OperatorSubtaskState {
 // State of one subtask of one vertex: one entry for each operator of the chain.
 struct TaskStateSnapshot {
   std::map<OperatorId, OperatorSubtaskState> operators;
-  // Flink 1.20: the task was restored as finished and holds nothing, or all its operators
-  // have finished. Either counts as state.
+  // Flink 1.20: the task was restored as finished and holds nothing, which counts as state;
+  // or all its operators have finished, which does not.
   bool is_task_deployed_as_finished = false;
   bool is_task_finished = false;
 

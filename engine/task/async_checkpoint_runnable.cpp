@@ -9,41 +9,48 @@ namespace tailrace::engine {
 AsyncCheckpointRunnable::AsyncCheckpointRunnable(const Ports& ports,
                                                  FsCheckpointStreamFactory& streams,
                                                  CheckpointMetaData meta, CheckpointOptions options,
-                                                 std::vector<OperatorFutures> operators,
-                                                 CheckpointMetrics metrics, Done done)
+                                                 std::vector<OperatorSnapshotFutures> operators,
+                                                 const CheckpointMetrics& metrics,
+                                                 Finished finished, Listener& listener)
     : ports_(ports),
       streams_(&streams),
       meta_(meta),
       options_(std::move(options)),
       operators_(std::move(operators)),
       metrics_(metrics),
-      done_(std::move(done)),
-      state_(std::make_shared<TaskStateSnapshot>()) {}
+      finished_(finished),
+      listener_(&listener),
+      constructed_(ports.clock->now()),
+      snapshot_(std::make_shared<TaskStateSnapshot>()) {}
 
 AsyncCheckpointRunnable::~AsyncCheckpointRunnable() {
-  if (reported_) return;
-  // Closed before it has reported: RUNNING -> DISCARDED.
-  discard_state(*ports_.blobs, *state_);
+  if (state_ == State::RUNNING) discard();
 }
 
-void AsyncCheckpointRunnable::start() {
-  started_ = ports_.clock->now();
+void AsyncCheckpointRunnable::synchronous_part_ended(std::int64_t sync_ns) {
+  metrics_.sync_ns = sync_ns;
+  constructed_ = ports_.clock->now();
+}
+
+void AsyncCheckpointRunnable::start(base::Callback ended) {
+  ended_ = std::move(ended);
+  if (state_ != State::RUNNING) {
+    end();
+    return;
+  }
   // An operator that reports nothing still has an entry (spec rescale.md S-1.15).
-  for (const OperatorFutures& op : operators_) state_->operators[op.id];
+  for (const OperatorSnapshotFutures& op : operators_) snapshot_->operators[op.id];
   run();
 }
 
 void AsyncCheckpointRunnable::run() {
+  if (state_ != State::RUNNING) return;  // closed while a piece was being computed
   while (operator_ < operators_.size() && future_ == operators_[operator_].futures.size()) {
     ++operator_;
     future_ = 0;
   }
   if (operator_ == operators_.size()) {
-    reported_ = true;
-    metrics_.async_ns = (ports_.clock->now() - started_).ns;
-    const bool any = state_->has_state();
-    done_(*this, {true, metrics_,
-                  any ? std::shared_ptr<const TaskStateSnapshot>(std::move(state_)) : nullptr});
+    complete();
     return;
   }
   SnapshotFuture& future = *operators_[operator_].futures[future_];
@@ -55,26 +62,58 @@ void AsyncCheckpointRunnable::run() {
   ports_.compute->run({}, ports_.compute->price(*work), lifeline_.bind([this] { run(); }));
 }
 
+void AsyncCheckpointRunnable::complete() {
+  state_ = State::COMPLETED;
+  snapshot_->is_task_deployed_as_finished = finished_.deployed_as_finished;
+  snapshot_->is_task_finished = finished_.task_finished;
+  metrics_.async_ns = (ports_.clock->now() - constructed_).ns;
+  const bool any = snapshot_->has_state();
+  listener_->snapshot_completed(
+      *this, metrics_,
+      any ? std::shared_ptr<const TaskStateSnapshot>(std::move(snapshot_)) : nullptr);
+  end();
+}
+
 void AsyncCheckpointRunnable::store_stream() {
-  OperatorFutures& op = operators_[operator_];
+  OperatorSnapshotFutures& op = operators_[operator_];
   upload_ = streams_->write(
       meta_.id, options_, op.futures[future_]->take_stream(), [this](StreamStateHandlePtr stream) {
         if (stream == nullptr) {
           fail();
           return;
         }
-        OperatorFutures& written = operators_[operator_];
-        written.futures[future_]->finish(std::move(stream), state_->operators[written.id]);
+        OperatorSnapshotFutures& written = operators_[operator_];
+        written.futures[future_]->finish(std::move(stream), snapshot_->operators[written.id]);
         ++future_;
         run();
       });
 }
 
 void AsyncCheckpointRunnable::fail() {
-  reported_ = true;
-  discard_state(*ports_.blobs, *state_);
-  operators_.clear();
-  done_(*this, {false, metrics_, nullptr});
+  discard();
+  listener_->snapshot_failed(*this);
+  end();
+}
+
+std::optional<CheckpointMetrics> AsyncCheckpointRunnable::close() {
+  if (state_ != State::RUNNING) return std::nullopt;
+  metrics_.total_bytes_persisted = snapshot_->state_size_bytes();
+  metrics_.bytes_persisted_of_this_checkpoint = metrics_.total_bytes_persisted;
+  upload_.abort();
+  discard();
+  end();
+  return metrics_;
+}
+
+void AsyncCheckpointRunnable::discard() {
+  TAILRACE_ASSERT(state_ == State::RUNNING);
+  state_ = State::DISCARDED;
+  discard_state(*ports_.blobs, *snapshot_);
+  operators_.clear();  // cancels what has not been written
+}
+
+void AsyncCheckpointRunnable::end() {
+  if (ended_) std::exchange(ended_, {})();
 }
 
 }  // namespace tailrace::engine

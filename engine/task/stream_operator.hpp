@@ -47,6 +47,13 @@ class StreamOperator {
   virtual void notify_checkpoint_complete(CheckpointId checkpoint) {
     static_cast<void>(checkpoint);
   }
+  // 1.20.
+  virtual void notify_checkpoint_aborted(CheckpointId checkpoint) { static_cast<void>(checkpoint); }
+  // 1.20: the input has ended (BoundedOneInput); then no record comes any more, also not from
+  // operators before (StreamOperator.finish). Both may emit. Not called if the job stops without
+  // drain. What is not in a checkpoint yet is in the final one.
+  virtual void end_input() {}
+  virtual void finish() {}
   // End of the task, also after a failure; gives back what is outside.
   virtual void close() {}
 };

@@ -1,10 +1,19 @@
 // One running subtask: reads its input, runs its operators, takes its checkpoints.
 //
-// Flink 1.10 StreamTask, OneInputStreamTask, SourceStreamTask, StreamInputProcessor. The task's
+// StreamTask, OneInputStreamTask, SourceStreamTask, StreamInputProcessor of Flink 1.10 and 1.20. The task's
 // thread is mapped to virtual time in slices: the task processes records of one buffer (a source:
 // records that are due) until their priced work reaches Compute::slice(), then occupies a core for
 // that long, and only then publishes what it has written. Between slices it runs its mails. So a
 // barrier, a mail or a cancellation never falls inside a record, as in Flink.
+//
+// The end in 1.20 (spec coordinator.md ):
+//   processing -> data ending  the source has finished or was stopped, or EndOfData is in from every
+//                              channel; operators finish
+//              -> data ended   EndOfData is out; an input task goes on reading events
+//              -> loop left    all partitions before have ended (a source: at once); stays for its
+//                              final checkpoint and until the next tasks have processed everything
+//              -> closing      no mails any more; waits for asynchronous parts
+//              -> ended        EndOfPartitionEvent is out
 //
 // A write that finds no segment blocks the task inside the record (spec barriers.md 6.1): no mail
 // runs until the writer has got rid of the rest.
@@ -12,7 +21,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,13 +32,15 @@
 #include "engine/ports.hpp"
 #include "engine/scheduling/deployment.hpp"
 #include "engine/state/checkpoint_responder.hpp"
+#include "engine/task/channel_state_writer.hpp"
+#include "engine/task/checkpointing_task.hpp"
 #include "engine/task/mailbox.hpp"
 #include "engine/task/operator_chain.hpp"
 #include "sim/base/lifeline.hpp"
 
 namespace tailrace::engine {
 
-class AsyncCheckpointRunnable;
+class AsyncOperationsPool;
 class CheckpointedInputs;
 class InputGate;
 class FsCheckpointStreamFactory;
@@ -39,13 +49,20 @@ class RecordWriter;
 class ResultPartition;
 class SingleInputGate;
 struct StreamOperatorStateContext;
+class StreamTaskCheckpoints;
 class StreamTaskStateInitializerImpl;
 class TaskStateManagerImpl;
+struct TaskSemantics;
 
 // What a running subtask tells the Task around it. All calls come from the task's own events.
 class StreamTaskHost : public CheckpointResponder {
  public:
   virtual void state_restored(std::int64_t state_bytes) = 0;
+  // Its operators are open; from now on it takes part in checkpoints.
+  virtual void invokable_restored() = 0;
+  // 1.20: all its records have been processed; it waits for its final checkpoint.
+  virtual void end_of_data() = 0;
+  virtual void report_checkpoint_metrics(ReportCheckpointMetrics message) = 0;  // 1.20
   // The invokable has left its run loop by itself (FINISHED), or must end (FAILED).
   virtual void invokable_finished() = 0;
   virtual void invokable_failed(std::string cause) = 0;
@@ -56,7 +73,9 @@ class StreamTaskHost : public CheckpointResponder {
   ~StreamTaskHost() = default;
 };
 
-class StreamTask final : private CheckpointListener, private BarrierObserver {
+class StreamTask final : private CheckpointListener,
+                         private BarrierObserver,
+                         private CheckpointingTask {
  public:
   // Sets up partitions and gates (Flink Task.setupPartitionsAndGates).
   StreamTask(const Ports& ports, NetworkEnvironment& network,
@@ -68,13 +87,17 @@ class StreamTask final : private CheckpointListener, private BarrierObserver {
   // Why the set-up failed (not enough buffers); empty if it did not.
   [[nodiscard]] const std::string& set_up_error() const { return set_up_error_; }
 
-  // Restores the operators' state, then opens them and runs. Called when the task is RUNNING.
+  // Restores the operators' state, then opens them and runs. Once.
   void invoke();
 
-  // Flink StreamTask.triggerCheckpointAsync, notifyCheckpointCompleteAsync: mails.
-  void trigger_checkpoint(CheckpointMetaData meta, CheckpointOptions options,
+  // Flink StreamTask.triggerCheckpointAsync, notifyCheckpoint*Async: mails. Dropped by a task that
+  // is closing.
+  // Returns: false if it was dropped.
+  bool trigger_checkpoint(CheckpointMetaData meta, CheckpointOptions options,
                           bool advance_to_end_of_event_time);
   void notify_checkpoint_complete(CheckpointId id);
+  void notify_checkpoint_aborted(CheckpointId id, CheckpointId latest_completed);  // 1.20
+  void notify_checkpoint_subsumed(CheckpointId id);                                // 1.20
 
   // Stops at the end of the current slice; then the host is told.
   void cancel();
@@ -97,13 +120,19 @@ class StreamTask final : private CheckpointListener, private BarrierObserver {
   [[nodiscard]] std::int64_t bytes_consumed(ChannelIndex channel) const;
 
  private:
-  // One channel's deserializer; records span buffers.
-  struct Reader;
+  // One channel: its deserializer and how much it has taken. Records span buffers.
+  struct Reader {
+    explicit Reader(RecordType type) : deserializer(type) {}
+    RecordDeserializer deserializer;
+    std::int64_t bytes = 0;
+  };
 
   void set_up_outputs();
   void set_up_inputs();
+  void make_checkpoints();
   void restore_next_operator();
   void start_running();
+  void open_operators();
 
   // Makes `step` run as an event of its own, once, unless the task is computing.
   void wake();
@@ -114,21 +143,26 @@ class StreamTask final : private CheckpointListener, private BarrierObserver {
   // Occupies a core for what has been spent, then publishes and goes on.
   void pay();
   void pay_done();
+  void leave_loop();
+  void finish_if_nothing_keeps_it();
+  void drain_mailbox();
   void finish();
+  void close_operators();
   void stop();
+
+  void put_trigger(std::unique_ptr<CheckpointBarrier> trigger);
+  void stop_source(std::unique_ptr<CheckpointBarrier> trigger);
+  void notify(base::Callback mail);
+  void receive_end_of_data(const EndOfData& event);
+  void end_data(bool drain);
+  void announce_end_of_data();
+  [[nodiscard]] bool stays_for_final_checkpoint() const;
 
   [[nodiscard]] bool blocked_inside_record() const;
   [[nodiscard]] bool outputs_available() const;
   void broadcast(const RuntimeEvent& event);
   void publish_outputs();
   void charge_wire_work();
-
-  bool perform_checkpoint(const CheckpointMetaData& meta, const CheckpointOptions& options,
-                          const AlignmentMetrics& metrics);
-  void snapshot_operators(const CheckpointMetaData& meta, const CheckpointOptions& options,
-                          const AlignmentMetrics& metrics);
-  void complete_checkpoint(CheckpointId id);
-  void forget(const AsyncCheckpointRunnable& runnable);
 
   // CheckpointListener
   void trigger_checkpoint_on_barrier(const CheckpointMetaData& meta,
@@ -137,7 +171,29 @@ class StreamTask final : private CheckpointListener, private BarrierObserver {
   void abort_checkpoint_on_barrier(CheckpointId id, CheckpointFailureReason reason) override;
   // BarrierObserver
   void on_barrier_processed(ChannelIndex channel, CheckpointId id) override;
-  void decline(CheckpointId id, CheckpointFailureReason reason);
+  // CheckpointingTask
+  [[nodiscard]] bool is_running() const override { return running_; }
+  [[nodiscard]] AsyncCheckpointRunnable::Finished finished() const override;
+  void prepare_snapshot_pre_barrier(CheckpointId id) override;
+  void broadcast_event(const RuntimeEvent& event, bool priority) override;
+  bool snapshot_state(const CheckpointMetaData& meta, const CheckpointOptions& options,
+                      const AlignmentMetrics& alignment,
+                      std::vector<OperatorSnapshotFutures>& futures) override;
+  void submit(std::shared_ptr<AsyncCheckpointRunnable> runnable) override;
+  void submit_close(std::shared_ptr<AsyncOperation> operation) override;
+  void notify_operators_complete(CheckpointId id) override;
+  void notify_operators_aborted(CheckpointId id) override;
+  void notify_operators_subsumed(CheckpointId id) override;
+  void prepare_input_snapshot(CheckpointId id, base::Callback done) override;
+  void aligned_barrier_timeout(CheckpointId id) override;
+  void abort_outputs(CheckpointId id) override;
+  TimerId register_timer(Duration delay, base::Callback mail) override;
+  void cancel_timer(TimerId timer) override;
+  void acknowledge(CheckpointId id, const CheckpointMetrics& metrics,
+                   std::shared_ptr<const TaskStateSnapshot> state) override;
+  void decline(CheckpointId id, CheckpointFailureReason reason) override;
+  void report_incomplete(CheckpointId id, const CheckpointMetrics& metrics) override;
+  void fail(std::string cause) override;
 
   [[nodiscard]] SubtaskRef subtask_ref() const;
 
@@ -145,6 +201,7 @@ class StreamTask final : private CheckpointListener, private BarrierObserver {
   NetworkEnvironment* network_;
   std::shared_ptr<const TaskDeploymentDescriptor> descriptor_;
   StreamTaskHost* host_;
+  const TaskSemantics* semantics_;
   ComputeClient client_;
 
   std::vector<std::unique_ptr<ResultPartition>> partitions_;
@@ -168,17 +225,32 @@ class StreamTask final : private CheckpointListener, private BarrierObserver {
   Mailbox mailbox_;
   Duration spent_;
   Time paying_since_;
-  std::vector<std::unique_ptr<AsyncCheckpointRunnable>> starting_;  // once the sync part is paid
-  std::vector<std::unique_ptr<AsyncCheckpointRunnable>> async_;
-  std::optional<CheckpointId> sync_savepoint_;
+  NoChannelStateWriter channel_state_;
+  std::unique_ptr<StreamTaskCheckpoints> checkpoints_;
+  // Once the synchronous part is paid for, they go to the pool.
+  std::vector<std::shared_ptr<AsyncCheckpointRunnable>> starting_;
+  std::unique_ptr<AsyncOperationsPool> async_pool_;
   TimerId source_timer_;
 
   bool open_ = false;    // operators are open, the loop runs
   bool running_ = true;  // Flink's isRunning: not cancelled, not finished
+  bool canceled_ = false;
   bool computing_ = false;
   bool waking_ = false;
-  bool finish_requested_ = false;
   bool ended_ = false;
+
+  // 1.20.
+  bool finished_on_restore_ = false;  // the checkpoint had it finished: no operator is ever called
+  bool source_stopped_ = false;       // by a stop savepoint
+  bool stop_drains_ = false;
+  std::unique_ptr<CheckpointBarrier> stop_trigger_;  // of that savepoint
+  std::int32_t channels_at_end_of_data_ = 0;
+  bool input_drains_ = true;  // no channel has stopped without drain
+  bool data_ending_ = false;
+  bool data_drained_ = false;
+  bool data_ended_ = false;
+  bool loop_left_ = false;
+  bool closing_ = false;
 
   std::int64_t records_in_ = 0;
   std::int64_t deserialised_records_ = 0;  // not yet charged

@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "engine/generation.hpp"
 #include "engine/network/result_partition.hpp"
 #include "engine/observer.hpp"
+#include "engine/task/task_semantics.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
@@ -28,8 +30,10 @@ void Task::start() {
     fail(invokable_->set_up_error());  // from DEPLOYING
     return;
   }
-  state_ = ExecutionState::RUNNING;
-  report(ExecutionState::RUNNING, {});
+  state_ = task_semantics(descriptor_->config.generation).restores_in_initializing
+               ? ExecutionState::INITIALIZING
+               : ExecutionState::RUNNING;
+  report(state_, {});
   invokable_->invoke();
 }
 
@@ -50,16 +54,27 @@ void Task::fail(std::string cause) {
 
 void Task::trigger_checkpoint(const CheckpointMetaData& meta, const CheckpointOptions& options,
                               bool advance_to_end_of_event_time) {
-  if (state_ != ExecutionState::RUNNING || failing_) {
+  if (!takes_checkpoints()) {
     decline({descriptor_->job, descriptor_->attempt, meta.id,
              CheckpointFailureReason::CHECKPOINT_DECLINED_TASK_NOT_READY});
     return;
   }
-  invokable_->trigger_checkpoint(meta, options, advance_to_end_of_event_time);
+  if (!invokable_->trigger_checkpoint(meta, options, advance_to_end_of_event_time)) {
+    decline({descriptor_->job, descriptor_->attempt, meta.id,
+             CheckpointFailureReason::CHECKPOINT_DECLINED_TASK_CLOSING});
+  }
 }
 
 void Task::notify_checkpoint_complete(CheckpointId id) {
-  if (state_ == ExecutionState::RUNNING && !failing_) invokable_->notify_checkpoint_complete(id);
+  if (takes_checkpoints()) invokable_->notify_checkpoint_complete(id);
+}
+
+void Task::notify_checkpoint_aborted(CheckpointId id, CheckpointId latest_completed) {
+  if (takes_checkpoints()) invokable_->notify_checkpoint_aborted(id, latest_completed);
+}
+
+void Task::notify_checkpoint_subsumed(CheckpointId id) {
+  if (takes_checkpoints()) invokable_->notify_checkpoint_subsumed(id);
 }
 
 std::vector<std::unique_ptr<ResultPartition>> Task::take_partitions() {
@@ -78,6 +93,25 @@ void Task::acknowledge(AcknowledgeCheckpoint message) {
 void Task::decline(DeclineCheckpoint message) {
   job_master_.tell(*ports_.calls, kRpcBytes,
                    [message](JobMasterGateway& to) { to.decline_checkpoint(message); });
+}
+
+void Task::report_checkpoint_metrics(ReportCheckpointMetrics message) {
+  job_master_.tell(*ports_.calls, kRpcBytes,
+                   [message = std::make_unique<ReportCheckpointMetrics>(message)](
+                       JobMasterGateway& to) { to.report_checkpoint_metrics(*message); });
+}
+
+void Task::invokable_restored() {
+  if (state_ != ExecutionState::INITIALIZING || failing_) return;
+  state_ = ExecutionState::RUNNING;
+  report(ExecutionState::RUNNING, {});
+}
+
+void Task::end_of_data() {
+  job_master_.tell(*ports_.calls, kRpcBytes,
+                   [job = descriptor_->job, attempt = descriptor_->attempt](JobMasterGateway& to) {
+                     to.notify_end_of_data(job, attempt);
+                   });
 }
 
 void Task::state_restored(std::int64_t state_bytes) {

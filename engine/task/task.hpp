@@ -1,6 +1,6 @@
 // One attempt of one subtask on its task manager: its states, and what the job manager hears of it.
 //
-// Flink 1.10 Task (spec rescale.md S-1.1, S-6.18; coordinator.md 5.1 steps 3 and 4).
+// Task of Flink 1.10 and 1.20 (spec rescale.md S-1.1, S-6.18; coordinator.md 5.1 steps 3 and 4, 5.3).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class Task final : private StreamTaskHost {
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
 
-  // DEPLOYING, then RUNNING.
+  // DEPLOYING, then RUNNING; 1.20: INITIALIZING until the state is restored, then RUNNING.
   void start();
 
   // Ignored in a terminal state.
@@ -43,6 +43,8 @@ class Task final : private StreamTaskHost {
   void trigger_checkpoint(const CheckpointMetaData& meta, const CheckpointOptions& options,
                           bool advance_to_end_of_event_time);
   void notify_checkpoint_complete(CheckpointId id);
+  void notify_checkpoint_aborted(CheckpointId id, CheckpointId latest_completed);  // 1.20
+  void notify_checkpoint_subsumed(CheckpointId id);                                // 1.20
 
   [[nodiscard]] ExecutionAttemptId attempt() const { return descriptor_->attempt; }
   [[nodiscard]] ExecutionState state() const { return state_; }
@@ -56,11 +58,17 @@ class Task final : private StreamTaskHost {
   // StreamTaskHost
   void acknowledge(AcknowledgeCheckpoint message) override;
   void decline(DeclineCheckpoint message) override;
+  void report_checkpoint_metrics(ReportCheckpointMetrics message) override;
   void state_restored(std::int64_t state_bytes) override;
+  void invokable_restored() override;
+  void end_of_data() override;
   void invokable_finished() override;
   void invokable_failed(std::string cause) override;
   void invokable_stopped() override;
 
+  [[nodiscard]] bool takes_checkpoints() const {
+    return state_ == ExecutionState::RUNNING && !failing_;
+  }
   void report(ExecutionState state, std::string failure);
   void end(ExecutionState state);
 

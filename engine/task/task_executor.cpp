@@ -95,12 +95,18 @@ std::optional<CheckpointFailureReason> TaskExecutor::trigger_checkpoint(
 }
 
 void TaskExecutor::confirm_checkpoint(ExecutionAttemptId attempt, CheckpointMetaData meta,
-                                      CheckpointId) {
-  if (Task* task = find(attempt); task != nullptr) task->notify_checkpoint_complete(meta.id);
+                                      CheckpointId last_subsumed) {
+  Task* task = find(attempt);
+  if (task == nullptr) return;
+  task->notify_checkpoint_complete(meta.id);
+  if (last_subsumed != kNoCheckpoint) task->notify_checkpoint_subsumed(last_subsumed);
 }
 
-void TaskExecutor::abort_checkpoint(ExecutionAttemptId, CheckpointMetaData, CheckpointId) {
-  // No coordinator of 1.10 sends it.
+void TaskExecutor::abort_checkpoint(ExecutionAttemptId attempt, CheckpointMetaData meta,
+                                    CheckpointId latest_completed) {
+  if (Task* task = find(attempt); task != nullptr) {
+    task->notify_checkpoint_aborted(meta.id, latest_completed);
+  }
 }
 
 void TaskExecutor::task_ended(Task& task) {

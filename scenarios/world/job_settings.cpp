@@ -50,6 +50,7 @@ engine::JobSubmission job_settings(const Scenario& scenario) {
   engine::JobSubmission job;
   job.tasks.generation = flink.generation;
   job.tasks.checkpointing_enabled = flink.checkpoint_interval.has_value();
+  job.tasks.max_concurrent_checkpoints = flink.max_concurrent_checkpoints;
   // Without checkpoints Flink 1.10 configures its tasks for at-least-once, whatever the mode says
   // (StreamingJobGraphGenerator.setVertexConfig).
   job.tasks.mode = flink.mode == CheckpointingMode::EXACTLY_ONCE && job.tasks.checkpointing_enabled

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scenarios/world/checkpoint_statistics.hpp"
 #include "scenarios/world/trace_kinds.hpp"
 
 namespace tailrace::scenarios {
@@ -59,6 +60,13 @@ void RunRecorder::fill(analysis::RunResult& result) {
   result.rescales = std::move(rescales_);
   result.checkpoints_not_started = not_started_;
   result.acknowledged_late = acknowledged_late_;
+  for (const auto& stats : checkpoint_stats_) {
+    result.checkpoint_history.push_back(checkpoint_statistics(*stats));
+  }
+  if (stats_tracker_ != nullptr) {
+    result.statistics_schema = statistics_schema(stats_tracker_->traits());
+    result.checkpointing = checkpointing_statistics(*stats_tracker_);
+  }
   result.last_fault = last_fault_;
 }
 
@@ -136,6 +144,11 @@ CheckpointRow* RunRecorder::find(engine::CheckpointId id) {
   return found == checkpoints_.rend() ? nullptr : &*found;
 }
 
+void RunRecorder::on_checkpoint_stats_tracker(
+    engine::JobId, std::shared_ptr<const engine::CheckpointStatsTracker> tracker) {
+  stats_tracker_ = std::move(tracker);
+}
+
 void RunRecorder::on_checkpoint_triggered(engine::JobId job, const engine::CheckpointMetaData& meta,
                                           const engine::CheckpointOptions& options,
                                           std::int32_t tasks_to_acknowledge) {
@@ -148,6 +161,12 @@ void RunRecorder::on_checkpoint_triggered(engine::JobId job, const engine::Check
   row.triggered = simulation_->now();
   row.subtasks = tasks_to_acknowledge;
   checkpoints_.push_back(std::move(row));
+  // Worlds of tests may have a coordinator without statistics.
+  if (stats_tracker_ != nullptr) {
+    if (auto stats = stats_tracker_->find_in_progress(meta.id); stats != nullptr) {
+      checkpoint_stats_.push_back(std::move(stats));
+    }
+  }
   if (listener_) listener_(CheckpointMoment::kTriggered, meta.id, 0);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "analysis/run_result.hpp"
+#include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
 #include "engine/observer.hpp"
 #include "scenarios/model.hpp"
 #include "scenarios/world/checkpoint_invariants.hpp"
@@ -64,6 +66,8 @@ class RunRecorder final : public engine::Observer {
   void on_restore(engine::JobId job, engine::CheckpointId restored) override;
   void on_task_manager_registered(engine::ProcessId process) override;
   void on_task_manager_lost(engine::ProcessId process, std::string_view cause) override;
+  void on_checkpoint_stats_tracker(
+      engine::JobId job, std::shared_ptr<const engine::CheckpointStatsTracker> tracker) override;
   void on_checkpoint_triggered(engine::JobId job, const engine::CheckpointMetaData& meta,
                                const engine::CheckpointOptions& options,
                                std::int32_t tasks_to_acknowledge) override;
@@ -106,6 +110,9 @@ class RunRecorder final : public engine::Observer {
   std::int64_t acknowledged_late_ = 0;
 
   std::vector<analysis::CheckpointRow> checkpoints_;
+  // Of the last coordinator that was made, and of each checkpoint of any.
+  std::shared_ptr<const engine::CheckpointStatsTracker> stats_tracker_;
+  std::vector<std::shared_ptr<const engine::CheckpointStats>> checkpoint_stats_;
   std::vector<analysis::RestartRow> restarts_;
   std::vector<analysis::RescaleRow> rescales_;
   bool rescaling_ = false;

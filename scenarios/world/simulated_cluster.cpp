@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/generation.hpp"
 #include "engine/task/stream_task.hpp"
 #include "scenarios/world/trace_kinds.hpp"
 #include "sim/base/assert.hpp"
@@ -99,6 +100,7 @@ void SimulatedCluster::start_task_manager(std::int32_t index) {
   config.index = index;
   config.slots = scenario_->cluster.task_managers.slots;
   config.heartbeat_timeout = scenario_->flink.heartbeat_timeout;
+  config.network.semantics = &engine::network_semantics(scenario_->flink.generation);
   config.network.segment_bytes = static_cast<std::int32_t>(scenario_->flink.segment_bytes);
   config.network.exclusive_per_channel = scenario_->flink.buffers_per_channel;
   config.network.floating_per_gate = scenario_->flink.floating_buffers_per_gate;

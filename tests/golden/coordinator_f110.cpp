@@ -3,8 +3,10 @@
 #include <memory>
 #include <string>
 
+#include "engine/checkpoint/f110/checkpoint_stats_110.hpp"
 #include "tests/engine/checkpoint/coordinator_replay_110.hpp"
 #include "tests/golden/golden_registry.hpp"
+#include "tests/golden/stats_rows.hpp"
 
 namespace tailrace::golden {
 namespace {
@@ -30,6 +32,7 @@ class FailureManagerReplayer final : public Replayer {
 };
 
 void replay_row(const Json& line) {
+  if (is_direct_row(line)) return replay_direct_row(line, engine::kCheckpointStats110);
   const Json& steps = line.at("steps");
   const bool of_failure_manager = steps.empty() || steps.front().contains("calls");
   if (of_failure_manager) {
@@ -42,6 +45,7 @@ void replay_row(const Json& line) {
 const Registration kRows1("rows_coordinator/rows_10_1_f110.jsonl", &replay_row);
 const Registration kRows2("rows_coordinator/rows_10_2_f110.jsonl", &replay_row);
 const Registration kRows4("rows_coordinator/rows_10_4_f110.jsonl", &replay_row);
+const Registration kRows8("rows_coordinator/rows_10_8_f110.jsonl", &replay_row);
 const Registration kCoordinator("coordinator/coordinator_f110.jsonl", &replay_coordinator);
 const Registration kFailureManager("coordinator/failure_manager_f110.jsonl", [] {
   return std::unique_ptr<Replayer>(std::make_unique<FailureManagerReplayer>());

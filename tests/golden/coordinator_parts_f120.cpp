@@ -10,10 +10,12 @@
 #include "engine/checkpoint/f120/checkpoint_coordinator_120.hpp"
 #include "engine/checkpoint/f120/checkpoint_failure_manager_120.hpp"
 #include "engine/checkpoint/f120/checkpoint_request_decider.hpp"
+#include "engine/checkpoint/f120/checkpoint_stats_120.hpp"
 #include "engine/checkpoint/f120/default_checkpoint_plan_calculator.hpp"
 #include "sim/base/assert.hpp"
 #include "tests/engine/checkpoint/coordinator_replay_120.hpp"
 #include "tests/golden/golden_registry.hpp"
+#include "tests/golden/stats_rows.hpp"
 
 namespace tailrace::golden {
 namespace {
@@ -302,6 +304,7 @@ void replay_configuration(const Json& line) {
 // Rows of a table are scripts of several kinds.
 void replay_row(const Json& line) {
   if (line.contains("plan")) return replay_plan(line);
+  if (is_direct_row(line)) return replay_direct_row(line, engine::kCheckpointStats120);
   const Json& steps = line.at("steps");
   if (!steps.empty() && steps.front().value("op", "") == "configure") {
     replay_configuration(line);
@@ -319,6 +322,7 @@ const Registration kRows1("rows_coordinator/rows_10_1_f120.jsonl", &replay_row);
 const Registration kRows2("rows_coordinator/rows_10_2_f120.jsonl", &replay_row);
 const Registration kRows4("rows_coordinator/rows_10_4_f120.jsonl", &replay_row);
 const Registration kRows6("rows_coordinator/rows_10_6_f120.jsonl", &replay_row);
+const Registration kRows8("rows_coordinator/rows_10_8_f120.jsonl", &replay_row);
 const Registration kCoordinator("coordinator/coordinator.jsonl", &replay_coordinator);
 const Registration kDecider("coordinator/decider_f120.jsonl", &replay_decider);
 const Registration kPlan("coordinator/plan_f120.jsonl", &replay_plan);

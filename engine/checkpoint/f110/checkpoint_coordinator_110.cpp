@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/checkpoint/f110/checkpoint_stats_110.hpp"
 #include "engine/checkpoint/metadata/metadata_v2_serializer.hpp"
 #include "sim/base/assert.hpp"
 
@@ -17,6 +18,16 @@ constexpr std::size_t kRememberedIds = 16;
 constexpr Duration kMinimalTime = Duration::millis(10);
 constexpr Duration kMaximalMinPause = Duration::seconds(365LL * 24 * 60 * 60);
 
+std::vector<StatsVertex> vertices_of(const std::vector<ExecutionVertexAccess*>& subtasks) {
+  std::vector<StatsVertex> vertices;
+  for (const ExecutionVertexAccess* subtask : subtasks) {
+    const auto index = static_cast<std::size_t>(subtask->vertex_index());
+    if (index >= vertices.size()) vertices.resize(index + 1);
+    vertices[index] = {subtask->job_vertex_id(), subtask->parallelism()};
+  }
+  return vertices;
+}
+
 }  // namespace
 
 CheckpointCoordinator110::CheckpointCoordinator110(
@@ -25,6 +36,7 @@ CheckpointCoordinator110::CheckpointCoordinator110(
     : configuration_(std::move(configuration)),
       vertices_(std::move(vertices)),
       services_(services),
+      stats_vertices_(vertices_of(vertices_.to_acknowledge)),
       min_pause_(std::min(configuration_.min_pause, kMaximalMinPause)),
       base_interval_(configuration_.interval.value_or(Duration{}) < kMinimalTime
                          ? Duration::max()
@@ -85,11 +97,16 @@ void CheckpointCoordinator110::acknowledge_locked(const AcknowledgeCheckpoint& m
   switch (pending.acknowledge_task(message.attempt, message.state.get())) {
     case PendingCheckpoint110::AcknowledgeResult::SUCCESS: {
       const PendingCheckpoint110::Task& task = *pending.find_task(message.attempt);
+      const std::int64_t state_bytes =
+          message.state == nullptr ? 0 : message.state->state_size_bytes();
+      services_.stats_tracker->report_subtask_stats(
+          pending.id(), task.vertex->vertex_index(), task.vertex->subtask(),
+          subtask_state_stats_110(services_.clock->now().millis_truncated(), message.metrics,
+                                  state_bytes));
       services_.observer->on_checkpoint_acknowledged(
           configuration_.job, pending.id(),
           {task.vertex->vertex_index(), task.vertex->subtask(), task.attempt_number},
-          pending.acknowledged(), message.metrics,
-          message.state == nullptr ? 0 : message.state->state_size_bytes());
+          pending.acknowledged(), message.metrics, state_bytes);
       if (pending.is_fully_acknowledged()) return begin_finalisation(pending, std::move(done));
       break;
     }
@@ -172,6 +189,8 @@ void CheckpointCoordinator110::abort_pending_checkpoint(PendingCheckpoint110& pe
                                                         std::optional<ExecutionAttemptId> attempt) {
   if (pending.is_discarded()) return;
   break_promise(pending, reason);
+  services_.stats_tracker->report_failed_checkpoint(
+      pending.id(), services_.clock->now().millis_truncated(), reason);
   services_.observer->on_checkpoint_failed(configuration_.job, pending.id(), reason);
   TAILRACE_ASSERT(!pending.properties().forced ||
                   reason != CheckpointFailureReason::CHECKPOINT_SUBSUMED);
@@ -182,6 +201,9 @@ void CheckpointCoordinator110::abort_pending_checkpoint(PendingCheckpoint110& pe
                                                                       *attempt);
   } else {
     services_.failure_manager->handle_job_level_checkpoint_exception(reason, pending.id());
+  }
+  if (services_.failure_manager->has_counted_last_failure()) {
+    services_.stats_tracker->set_failure_counted(pending.id());
   }
   check_and_reset_scheduler();
 }
@@ -262,8 +284,8 @@ bool CheckpointCoordinator110::complete(PendingCheckpoint110& pending, PutStatus
   }
 
   timer_.cancel(pending.canceller());
-  const CompletedCheckpointPtr completed =
-      pending.finalize_checkpoint(configuration_.job, services_.clock->now().millis_truncated());
+  const CompletedCheckpointPtr completed = pending.finalize_checkpoint(
+      configuration_.job, services_.clock->now().millis_truncated(), *services_.stats_tracker);
   services_.observer->on_checkpoint_completed(configuration_.job, meta, options,
                                               completed->state_size_bytes());
   services_.failure_manager->handle_checkpoint_success(meta.id);
@@ -331,6 +353,11 @@ void CheckpointCoordinator110::restore_latest_locked(RestoreRequest request, Res
     for (MasterTriggerRestoreHook* hook : master_hooks_) hook->reset();
   } else {
     restore_master_hooks(*latest, request.allow_non_restored);
+    services_.stats_tracker->report_restored_checkpoint(
+        {.id = latest->id,
+         .properties = latest->properties,
+         .restore_timestamp = services_.clock->now().millis_truncated(),
+         .external_path = latest->external_pointer()});
   }
   if (done) done(std::move(latest));
 }

@@ -29,6 +29,7 @@
 #include "engine/checkpoint/f110/pending_checkpoint_110.hpp"
 #include "engine/checkpoint/master_hook.hpp"
 #include "engine/checkpoint/scheduled_executor.hpp"
+#include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
 #include "engine/observer.hpp"
 #include "engine/ports.hpp"
 #include "sim/base/lifeline.hpp"
@@ -66,6 +67,7 @@ struct CheckpointCoordinatorServices110 {
   CompletedCheckpointStore* store = nullptr;
   CheckpointIDCounter* id_counter = nullptr;
   CheckpointFailureManager110* failure_manager = nullptr;
+  CheckpointStatsTracker* stats_tracker = nullptr;
   ScheduleListener* schedule_listener = nullptr;  // may be null
 };
 
@@ -169,6 +171,7 @@ class CheckpointCoordinator110 final : public CheckpointCoordinator {
   CheckpointCoordinatorConfiguration110 configuration_;
   CheckpointVertices vertices_;
   CheckpointCoordinatorServices110 services_;
+  std::vector<StatsVertex> stats_vertices_;  // by vertex index
   Duration min_pause_;
   Duration base_interval_;  // Duration::max(): no periodic checkpoints
   ScheduledExecutor timer_;

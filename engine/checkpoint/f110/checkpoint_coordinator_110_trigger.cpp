@@ -151,6 +151,8 @@ CheckpointCoordinator110::TriggerResult CheckpointCoordinator110::start_checkpoi
                                                       std::move(*tasks), std::move(hooks));
   PendingCheckpoint110& pending = *owned;
   const CheckpointOptions options = pending.options();
+  services_.stats_tracker->report_pending_checkpoint(*id, timestamp_ms, properties,
+                                                     stats_vertices_);
   services_.observer->on_checkpoint_triggered(configuration_.job, pending.meta(), options,
                                               task_count);
 

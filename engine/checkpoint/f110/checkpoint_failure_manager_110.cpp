@@ -45,9 +45,11 @@ void CheckpointFailureManager110::handle_checkpoint_success(CheckpointId /*id*/)
 
 void CheckpointFailureManager110::check_failure_counter(CheckpointFailureReason reason,
                                                         CheckpointId id) {
+  counted_last_failure_ = false;
   if (tolerable_failures_ == kUnlimitedTolerableFailures) return;
   if (reason != CheckpointFailureReason::CHECKPOINT_DECLINED) return;
-  if (counted_ids_.insert(id).second) ++continuous_failures_;
+  counted_last_failure_ = counted_ids_.insert(id).second;
+  if (counted_last_failure_) ++continuous_failures_;
 }
 
 void CheckpointFailureManager110::clear_count() {

@@ -32,6 +32,8 @@ class CheckpointFailureManager110 {
   virtual void handle_synchronous_savepoint_failure(CheckpointFailureReason reason);
   virtual void handle_checkpoint_success(CheckpointId id);
 
+  // Whether the last failure that was handled was one more in a row.
+  [[nodiscard]] bool has_counted_last_failure() const { return counted_last_failure_; }
   [[nodiscard]] std::int32_t continuous_failures() const { return continuous_failures_; }
 
  private:
@@ -41,6 +43,7 @@ class CheckpointFailureManager110 {
   std::int32_t tolerable_failures_;
   FailJobCallback& callback_;
   std::int32_t continuous_failures_ = 0;
+  bool counted_last_failure_ = false;
   std::set<CheckpointId> counted_ids_;
 };
 

@@ -82,7 +82,8 @@ void PendingCheckpoint110::acknowledge_master_state(const std::string& hook,
   if (state.has_value()) master_states_.push_back(std::move(*state));
 }
 
-CompletedCheckpointPtr PendingCheckpoint110::finalize_checkpoint(JobId job, std::int64_t now_ms) {
+CompletedCheckpointPtr PendingCheckpoint110::finalize_checkpoint(
+    JobId job, std::int64_t now_ms, CheckpointStatsTracker& stats_tracker) {
   TAILRACE_ASSERT(is_fully_acknowledged() && are_master_states_fully_acknowledged());
   auto completed = std::make_shared<CompletedCheckpoint>();
   completed->job = job;
@@ -96,6 +97,8 @@ CompletedCheckpointPtr PendingCheckpoint110::finalize_checkpoint(JobId job, std:
   has_listener_ = false;
   CheckpointDone done = std::exchange(done_, {});
   if (done) done(CompletedCheckpointPtr(completed));
+  completed->statistics =
+      stats_tracker.report_completed_checkpoint(meta_.id, completed->external_pointer());
   release();
   return completed;
 }

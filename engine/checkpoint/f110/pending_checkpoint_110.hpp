@@ -17,6 +17,7 @@
 #include "engine/checkpoint/completed_checkpoint.hpp"
 #include "engine/checkpoint/execution_vertex_access.hpp"
 #include "engine/checkpoint/scheduled_executor.hpp"
+#include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
 #include "engine/state/handles.hpp"
 
 namespace tailrace::engine {
@@ -69,9 +70,10 @@ class PendingCheckpoint110 {
   // Requires: `hook` is awaited.
   void acknowledge_master_state(const std::string& hook, std::optional<MasterState> state);
 
-  // Requires: fully acknowledged; the metadata has been written. Keeps the promise and disposes this
-  // without deleting any state.
-  CompletedCheckpointPtr finalize_checkpoint(JobId job, std::int64_t now_ms);
+  // Requires: fully acknowledged; the metadata has been written. Keeps the promise, reports to the
+  // statistics and disposes this without deleting any state.
+  CompletedCheckpointPtr finalize_checkpoint(JobId job, std::int64_t now_ms,
+                                             CheckpointStatsTracker& stats_tracker);
   // Breaks the promise, if it was not before. Requires: not discarded.
   void fail(CheckpointFailureReason reason);
   // Requires: not discarded. Deletes what was collected and gives the location up.

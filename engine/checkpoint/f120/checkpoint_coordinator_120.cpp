@@ -99,6 +99,7 @@ void CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message
   const auto found = pending_.find(message.checkpoint_id);
   if (found == pending_.end()) {
     services_.observer->on_late_acknowledgement(configuration_.job, message.checkpoint_id);
+    report_incomplete(message.checkpoint_id, message.attempt, message.metrics);
     discard_subtask_state(message);
     return answer(std::find(recent_expired_.begin(), recent_expired_.end(),
                             message.checkpoint_id) != recent_expired_.end());
@@ -108,6 +109,7 @@ void CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message
   switch (pending->acknowledge_task(message.attempt, message.state)) {
     case PendingCheckpoint120::AcknowledgeResult::SUCCESS: {
       const PendingCheckpoint120::Task& task = *pending->find_task(message.attempt);
+      report_acknowledged(*pending, message);
       services_.observer->on_checkpoint_acknowledged(
           configuration_.job, pending->id(),
           {task.vertex->vertex_index(), task.vertex->subtask(), task.attempt_number},
@@ -156,7 +158,12 @@ void CheckpointCoordinator120::receive_decline_message(DeclineCheckpoint message
   });
 }
 
-void CheckpointCoordinator120::report_checkpoint_metrics(const ReportCheckpointMetrics&) {}
+void CheckpointCoordinator120::report_checkpoint_metrics(const ReportCheckpointMetrics& message) {
+  locked([this, message] {
+    TAILRACE_ASSERT(message.job == configuration_.job);
+    report_incomplete(message.checkpoint_id, message.attempt, message.metrics);
+  });
+}
 
 void CheckpointCoordinator120::fail_unacknowledged_pending_checkpoints_for(
     ExecutionAttemptId attempt) {
@@ -191,8 +198,7 @@ void CheckpointCoordinator120::abort_pending_checkpoint(const Pending& pending,
   held->dispose();
   timer_.cancel(held->canceller());
   services_.observer->on_checkpoint_failed(configuration_.job, held->id(), reason);
-  services_.failure_manager->handle_checkpoint_exception(held->properties(), reason, held->id(),
-                                                         attempt);
+  report_failed(*held, reason, attempt);
   send_aborted_messages(*held);
   pending_.erase(held->id());
   if (reason == CheckpointFailureReason::CHECKPOINT_EXPIRED) {
@@ -290,8 +296,7 @@ void CheckpointCoordinator120::on_stored(CompletedCheckpointStore120::Outcome ou
     services_.cleaner->clean_checkpoint(completed, true, {});
   }
   services_.observer->on_checkpoint_failed(configuration_.job, finalising_->id(), kReason);
-  services_.failure_manager->handle_checkpoint_exception(finalising_->properties(), kReason,
-                                                         finalising_->id(), std::nullopt);
+  report_failed(*finalising_, kReason, std::nullopt);
   send_aborted_messages(*finalising_);
   end_finalisation(kReason);
 }
@@ -302,6 +307,8 @@ void CheckpointCoordinator120::complete(CompletedCheckpointPtr completed,
   services_.observer->on_checkpoint_completed(configuration_.job, pending->meta(),
                                               pending->options(), completed->state_size_bytes());
   services_.failure_manager->handle_checkpoint_success(pending->id());
+  services_.stats_tracker->report_completed_checkpoint(pending->id(),
+                                                       completed->external_pointer());
   pending->succeed(completed);
   pending_.erase(pending->id());
   schedule_trigger_request();
@@ -394,6 +401,7 @@ void CheckpointCoordinator120::restore_savepoint(CompletedCheckpointPtr savepoin
 
 void CheckpointCoordinator120::restore_latest_locked(RestoreRequest request, RestoreDone& done) {
   TAILRACE_ASSERT_MSG(!shutdown_, std::string("the checkpoint coordinator is shut down"));
+  services_.stats_tracker->report_initialization_start(services_.clock->now().millis_truncated());
   CompletedCheckpointPtr latest = services_.store->latest_checkpoint();
   if (latest == nullptr) {
     TAILRACE_ASSERT_MSG(!request.error_if_none, std::string("no completed checkpoint to restore"));
@@ -406,6 +414,7 @@ void CheckpointCoordinator120::restore_latest_locked(RestoreRequest request, Res
     if (done) done(nullptr);
     return;
   }
+  report_restored(*latest);
   force_full_snapshot_ = latest->properties.unclaimed;
   restore_master_hooks(*latest, request.allow_non_restored);
   if (done) done(latest);

@@ -34,6 +34,7 @@
 #include "engine/checkpoint/f120/operator_coordinator_checkpoint_context.hpp"
 #include "engine/checkpoint/f120/pending_checkpoint_120.hpp"
 #include "engine/checkpoint/scheduled_executor.hpp"
+#include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
 #include "engine/observer.hpp"
 #include "engine/ports.hpp"
 #include "engine/state/f120/shared_state_registry_120.hpp"
@@ -75,6 +76,7 @@ struct CheckpointCoordinatorServices120 {
   SharedStateRegistry120* registry = nullptr;
   CheckpointIDCounter* id_counter = nullptr;
   CheckpointFailureManager120* failure_manager = nullptr;
+  CheckpointStatsTracker* stats_tracker = nullptr;
   const DefaultCheckpointPlanCalculator* plans = nullptr;
   ScheduleListener* schedule_listener = nullptr;  // may be null
 };
@@ -187,6 +189,18 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   void stop_scheduler_locked();
   void acknowledge_locked(AcknowledgeCheckpoint& message, AcknowledgeDone done);
   void discard_subtask_state(const AcknowledgeCheckpoint& message);
+  // Statistics, checkpoint_coordinator_120_stats.cpp.
+  CheckpointStatsPtr report_pending(const CheckpointMetaData& meta, const CheckpointPlan& plan,
+                                    const CheckpointProperties& properties);
+  void report_acknowledged(const PendingCheckpoint120& pending,
+                           const AcknowledgeCheckpoint& message);
+  void report_incomplete(CheckpointId id, ExecutionAttemptId attempt,
+                         const CheckpointMetrics& metrics);
+  void report_restored(const CompletedCheckpoint& latest);
+  // Also to the failure manager.
+  void report_failed(const PendingCheckpoint120& pending, CheckpointFailureReason reason,
+                     std::optional<ExecutionAttemptId> attempt);
+  void remember_tasks_of_failed(const PendingCheckpoint120& pending);
   void abort_pending_checkpoint(const Pending& pending, CheckpointFailureReason reason,
                                 std::optional<ExecutionAttemptId> attempt);
   template <typename Predicate>
@@ -212,6 +226,9 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   Duration interval_during_backlog_;  // the same
   ScheduledExecutor timer_;
   CheckpointRequestDecider decider_;
+  // Who took part in the failed checkpoints of the history, for reports that come late: what Flink
+  // reads off the attempt's id.
+  std::map<CheckpointId, PendingCheckpoint120::Places> places_of_failed_;
 
   std::map<CheckpointId, Pending> pending_;
   std::deque<CheckpointId> recent_expired_;

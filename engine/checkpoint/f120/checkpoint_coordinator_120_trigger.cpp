@@ -162,17 +162,19 @@ void CheckpointCoordinator120::create_pending_checkpoint(const Phase& phase, Che
   for (const AsynchronousMasterHook* hook : master_hooks_) hooks.push_back(hook->identifier());
   const auto tasks = static_cast<std::int32_t>(plan.tasks_to_wait_for.size());
   const CheckpointMetaData meta{id, phase->timestamp_ms};
-  const CheckpointOptions options = options_for(request.properties, nullptr);
-  services_.observer->on_checkpoint_triggered(configuration_.job, meta, options, tasks);
+  CheckpointStatsPtr statistics = report_pending(meta, plan, request.properties);
   if (tasks == 0) {
-    // Every task is over. The statistics keep what has begun in progress, as Flink's do.
+    // Every task is over. In the statistics it stays in progress, as in Flink's.
     return complete_trigger_promise(phase, CheckpointFailureReason::TRIGGER_CHECKPOINT_FAILURE);
   }
   phase->pending = std::make_shared<PendingCheckpoint120>(
       meta, std::move(plan), std::move(coordinators), std::move(hooks), request.properties,
       std::move(request.done));
   request.done.reset();
-  phase->pending->set_options(options);
+  phase->pending->set_options(options_for(request.properties, nullptr));
+  phase->pending->set_statistics(std::move(statistics));
+  services_.observer->on_checkpoint_triggered(configuration_.job, meta, phase->pending->options(),
+                                              tasks);
   TAILRACE_ASSERT(request.properties.forced ||
                   pending_.size() < static_cast<std::size_t>(configuration_.max_concurrent));  // C1
   pending_.emplace(id, phase->pending);
@@ -388,6 +390,7 @@ void CheckpointCoordinator120::on_trigger_failure(TriggerPhase& phase,
     if (phase.pending == nullptr) {
       services_.observer->on_checkpoint_failed(configuration_.job, kNoCheckpoint, reason);
     }
+    services_.stats_tracker->report_failed_checkpoint_without_in_progress();
     services_.failure_manager->handle_checkpoint_exception(
         properties, reason, phase.pending == nullptr ? kNoCheckpoint : phase.pending->id(),
         std::nullopt);

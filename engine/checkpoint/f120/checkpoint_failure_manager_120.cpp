@@ -26,6 +26,7 @@ CheckpointFailureManager120::CheckpointFailureManager120(std::int32_t tolerable_
 void CheckpointFailureManager120::handle_checkpoint_exception(
     const CheckpointProperties& properties, CheckpointFailureReason reason, CheckpointId id,
     std::optional<ExecutionAttemptId> attempt) {
+  counted_last_failure_ = false;
   if (is_pre_flight(reason) || !attempt.has_value()) {
     if (properties.is_savepoint()) return;
     if (exceeds_tolerable_failures(reason, id)) callback_.fail_job(kExceededTolerable);
@@ -53,6 +54,7 @@ bool CheckpointFailureManager120::exceeds_tolerable_failures(CheckpointFailureRe
   if (counts_as_failure(reason) && !(known && id <= last_succeeded_) &&
       (!known || counted_ids_.insert(id).second)) {
     ++continuous_failures_;
+    counted_last_failure_ = true;
   }
   if (continuous_failures_ <= tolerable_failures_) return false;
   clear_count();

@@ -36,6 +36,8 @@ class CheckpointFailureManager120 {
   // Of savepoints too.
   virtual void handle_checkpoint_success(CheckpointId id);
 
+  // Whether the last failure that was handled was one more in a row.
+  [[nodiscard]] bool has_counted_last_failure() const { return counted_last_failure_; }
   [[nodiscard]] std::int32_t continuous_failures() const { return continuous_failures_; }
 
  private:
@@ -46,6 +48,7 @@ class CheckpointFailureManager120 {
   std::int32_t tolerable_failures_;
   FailJobCallback& callback_;
   std::int32_t continuous_failures_ = 0;
+  bool counted_last_failure_ = false;
   std::set<CheckpointId> counted_ids_;
   CheckpointId last_succeeded_ = std::numeric_limits<CheckpointId>::min();
 };

@@ -41,6 +41,15 @@ bool PendingCheckpoint120::is_acknowledged_by(ExecutionAttemptId attempt) const 
   return task == nullptr || task->acknowledged;
 }
 
+PendingCheckpoint120::Places PendingCheckpoint120::places() const {
+  Places places;
+  places.reserve(tasks_.size());
+  for (const Task& task : tasks_) {
+    places.push_back({task.attempt, task.vertex->vertex_index(), task.vertex->subtask()});
+  }
+  return places;
+}
+
 bool PendingCheckpoint120::set_canceller(ScheduledExecutor::TaskId canceller) {
   TAILRACE_ASSERT(canceller_ == 0);
   if (disposed_) return false;
@@ -131,6 +140,7 @@ CompletedCheckpointPtr PendingCheckpoint120::to_completed(JobId job, std::int64_
   completed->master_states = std::move(master_states_);
   completed->properties = properties_;
   completed->location = *location_;
+  completed->statistics = statistics_;
   return completed;
 }
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/checkpoint/checkpoint_coordinator.hpp"
@@ -21,6 +22,7 @@
 #include "engine/checkpoint/completed_checkpoint.hpp"
 #include "engine/checkpoint/execution_vertex_access.hpp"
 #include "engine/checkpoint/scheduled_executor.hpp"
+#include "engine/checkpoint/stats/checkpoint_stats.hpp"
 #include "engine/ids.hpp"
 #include "engine/state/handles.hpp"
 
@@ -35,6 +37,13 @@ class PendingCheckpoint120 {
     bool acknowledged = false;
     std::shared_ptr<const TaskStateSnapshot> state;  // null: none was reported
   };
+  // Vertex and subtask of each attempt, sorted by attempt.
+  struct Place {
+    ExecutionAttemptId attempt;
+    std::int32_t vertex = 0;
+    std::int32_t subtask = 0;
+  };
+  using Places = std::vector<Place>;
   // An operator coordinator that takes part.
   struct CoordinatorInfo {
     OperatorId id;
@@ -72,6 +81,11 @@ class PendingCheckpoint120 {
   // As the tasks were told; before that as they would be.
   [[nodiscard]] const CheckpointOptions& options() const { return options_; }
   void set_options(CheckpointOptions options) { options_ = std::move(options); }
+
+  [[nodiscard]] Places places() const;
+  // Null until it is set; the completed checkpoint gets it, too.
+  [[nodiscard]] const CheckpointStatsPtr& statistics() const { return statistics_; }
+  void set_statistics(CheckpointStatsPtr statistics) { statistics_ = std::move(statistics); }
 
   // None until the storage has been initialised.
   [[nodiscard]] const std::optional<CheckpointStorageLocation>& location() const {
@@ -125,6 +139,7 @@ class PendingCheckpoint120 {
   OperatorStates operator_states_;  // of operator coordinators; all once collected
   std::vector<MasterState> master_states_;
   std::optional<CheckpointFailureReason> failure_;
+  CheckpointStatsPtr statistics_;
   ScheduledExecutor::TaskId canceller_ = 0;
   std::int32_t acknowledged_ = 0;
   std::int32_t missing_ = 0;

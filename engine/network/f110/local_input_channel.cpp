@@ -37,6 +37,17 @@ std::optional<InputChannel::BufferAndAvailability> LocalInputChannel::get_next_b
   return BufferAndAvailability{std::move(next->item), next->more_available};
 }
 
+void LocalInputChannel::resume_consumption() {
+  TAILRACE_ASSERT(view_ != nullptr);
+  view_->resume_consumption();
+  if (view_->is_available()) gate_.queue_channel(*this);
+}
+
+void LocalInputChannel::acknowledge_all_records_processed() {
+  TAILRACE_ASSERT(view_ != nullptr);
+  view_->acknowledge_all_data_processed();
+}
+
 void LocalInputChannel::release_all_resources() {
   released_ = true;
   view_.reset();

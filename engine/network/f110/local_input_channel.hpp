@@ -22,6 +22,8 @@ class LocalInputChannel final : public InputChannel, public BufferAvailabilityLi
 
   void request_subpartition() override;
   std::optional<BufferAndAvailability> get_next_buffer() override;
+  void resume_consumption() override;
+  void acknowledge_all_records_processed() override;
   void release_all_resources() override;
   void notify_data_available() override;
 

@@ -242,6 +242,30 @@ InputChannelId parse_cancel_partition_request(const WireMessage& message) {
   return reader.channel();
 }
 
+WireMessageHandle make_resume_consumption(WirePool& pool, InputChannelId receiver) {
+  WireMessageHandle message = pool.acquire(kFrameHeaderBytes + kIdBytes);
+  MessageWriter writer(*message, MessageKind::kResumeConsumption);
+  writer.channel(receiver);
+  return message;
+}
+
+InputChannelId parse_resume_consumption(const WireMessage& message) {
+  MessageReader reader(message, MessageKind::kResumeConsumption);
+  return reader.channel();
+}
+
+WireMessageHandle make_ack_all_user_records_processed(WirePool& pool, InputChannelId receiver) {
+  WireMessageHandle message = pool.acquire(kFrameHeaderBytes + kIdBytes);
+  MessageWriter writer(*message, MessageKind::kAckAllUserRecordsProcessed);
+  writer.channel(receiver);
+  return message;
+}
+
+InputChannelId parse_ack_all_user_records_processed(const WireMessage& message) {
+  MessageReader reader(message, MessageKind::kAckAllUserRecordsProcessed);
+  return reader.channel();
+}
+
 WireMessageHandle make_close_request(WirePool& pool) {
   WireMessageHandle message = pool.acquire(kFrameHeaderBytes);
   MessageWriter writer(*message, MessageKind::kCloseRequest);

@@ -66,6 +66,8 @@ enum class MessageKind : std::uint8_t {
   kCancelPartitionRequest = 4,
   kCloseRequest = 5,
   kAddCredit = 6,
+  kResumeConsumption = 7,           // 1.20
+  kAckAllUserRecordsProcessed = 8,  // 1.20
 };
 // Requires: a message that one of the functions below made; here and for every parser.
 [[nodiscard]] MessageKind kind_of(const WireMessage& message);
@@ -112,6 +114,13 @@ struct AddCredit {
 [[nodiscard]] WireMessageHandle make_cancel_partition_request(WirePool& pool,
                                                               InputChannelId receiver);
 [[nodiscard]] InputChannelId parse_cancel_partition_request(const WireMessage& message);
+
+// 1.20: the two messages that name nothing but the channel.
+[[nodiscard]] WireMessageHandle make_resume_consumption(WirePool& pool, InputChannelId receiver);
+[[nodiscard]] InputChannelId parse_resume_consumption(const WireMessage& message);
+[[nodiscard]] WireMessageHandle make_ack_all_user_records_processed(WirePool& pool,
+                                                                    InputChannelId receiver);
+[[nodiscard]] InputChannelId parse_ack_all_user_records_processed(const WireMessage& message);
 
 [[nodiscard]] WireMessageHandle make_close_request(WirePool& pool);
 

@@ -19,25 +19,47 @@ void PartitionRequestClient::request_subpartition(const RemoteInputChannel& chan
 }
 
 void PartitionRequestClient::notify_credit_available(const RemoteInputChannel& channel) {
-  with_credit_.push_back(channel.id());
-  announce_next();
+  enqueue(MessageKind::kAddCredit, channel);
 }
 
-void PartitionRequestClient::announce_next() {
-  while (!closed_ && !writing_ && sink_.is_writable() && !with_credit_.empty()) {
-    const auto found = channels_.find(with_credit_.pop_front());
+void PartitionRequestClient::resume_consumption(const RemoteInputChannel& channel) {
+  enqueue(MessageKind::kResumeConsumption, channel);
+}
+
+void PartitionRequestClient::acknowledge_all_records_processed(const RemoteInputChannel& channel) {
+  enqueue(MessageKind::kAckAllUserRecordsProcessed, channel);
+}
+
+void PartitionRequestClient::enqueue(MessageKind kind, const RemoteInputChannel& channel) {
+  outbound_.push_back({kind, channel.id()});
+  write_next();
+}
+
+void PartitionRequestClient::write_next() {
+  while (!closed_ && !writing_ && sink_.is_writable() && !outbound_.empty()) {
+    const Outbound next = outbound_.pop_front();
+    const auto found = channels_.find(next.channel);
     if (found == channels_.end()) continue;
-    RemoteInputChannel& channel = *found->second;
     writing_ = true;
-    sink_.send(make_add_credit(pool_, {channel.descriptor().partition,
-                                       channel.take_unannounced_credit(), channel.id()}),
-               true);
+    sink_.send(make(next.kind, *found->second), true);
+  }
+}
+
+WireMessageHandle PartitionRequestClient::make(MessageKind kind, RemoteInputChannel& channel) {
+  switch (kind) {
+    case MessageKind::kResumeConsumption:
+      return make_resume_consumption(pool_, channel.id());
+    case MessageKind::kAckAllUserRecordsProcessed:
+      return make_ack_all_user_records_processed(pool_, channel.id());
+    default:
+      return make_add_credit(
+          pool_, {channel.descriptor().partition, channel.take_unannounced_credit(), channel.id()});
   }
 }
 
 void PartitionRequestClient::on_written() {
   writing_ = false;
-  announce_next();
+  write_next();
 }
 
 bool PartitionRequestClient::close(const RemoteInputChannel& channel) {

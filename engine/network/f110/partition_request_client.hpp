@@ -2,7 +2,8 @@
 //
 // Flink 1.10 NettyPartitionRequestClient, CreditBasedPartitionRequestClientHandler (spec barriers.md
 // 6.4, 6.6). Announces one channel's credit at a time; what is gained meanwhile goes into that
-// channel's next announcement.
+// channel's next announcement. What 1.20 says beside (resume, all records processed) waits for its
+// turn in the same queue.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,9 @@ class PartitionRequestClient {
   void add_channel(RemoteInputChannel& channel);
   void request_subpartition(const RemoteInputChannel& channel);
   void notify_credit_available(const RemoteInputChannel& channel);
+  // 1.20.
+  void resume_consumption(const RemoteInputChannel& channel);
+  void acknowledge_all_records_processed(const RemoteInputChannel& channel);
   // Cancels the request at the server; for the last channel asks it to close the connection.
   // Returns: whether that was the last one.
   bool close(const RemoteInputChannel& channel);
@@ -36,12 +40,18 @@ class PartitionRequestClient {
   void on_connection_closed(const std::string& reason);
 
  private:
-  void announce_next();
+  struct Outbound {
+    MessageKind kind = MessageKind::kAddCredit;
+    InputChannelId channel = 0;
+  };
+  void enqueue(MessageKind kind, const RemoteInputChannel& channel);
+  void write_next();
+  WireMessageHandle make(MessageKind kind, RemoteInputChannel& channel);
 
   MessageSink& sink_;
   WirePool& pool_;
   std::map<InputChannelId, RemoteInputChannel*> channels_;
-  RingQueue<InputChannelId> with_credit_;  // may hold ids of channels that have gone
+  RingQueue<Outbound> outbound_;  // may hold ids of channels that have gone
   bool writing_ = false;
   bool closed_ = false;
 };

@@ -34,6 +34,8 @@ class PartitionRequestQueue::ViewReader final : public BufferAvailabilityListene
   [[nodiscard]] std::int32_t credit() const { return credit_; }
   [[nodiscard]] std::int32_t sequence_number() const { return sequence_number_; }
   void add_credit(std::int32_t credit) { credit_ += credit; }
+  void resume_consumption() { view_->resume_consumption(); }
+  void acknowledge_all_records_processed() { view_->acknowledge_all_data_processed(); }
 
   bool is_queued = false;
 
@@ -64,6 +66,18 @@ void PartitionRequestQueue::add_credit(InputChannelId receiver, std::int32_t cre
   if (found == readers_.end()) return;
   found->second->add_credit(credit);
   enqueue(*found->second);
+}
+
+void PartitionRequestQueue::resume_consumption(InputChannelId receiver) {
+  const auto found = readers_.find(receiver);
+  if (found == readers_.end()) return;
+  found->second->resume_consumption();
+  enqueue(*found->second);
+}
+
+void PartitionRequestQueue::acknowledge_all_records_processed(InputChannelId receiver) {
+  const auto found = readers_.find(receiver);
+  if (found != readers_.end()) found->second->acknowledge_all_records_processed();
 }
 
 void PartitionRequestQueue::cancel(InputChannelId receiver) {

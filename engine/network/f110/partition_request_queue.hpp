@@ -30,6 +30,9 @@ class PartitionRequestQueue {
                   PipelinedSubpartition& subpartition);
   // A receiver that is unknown has been cancelled in the meantime: ignored.
   void add_credit(InputChannelId receiver, std::int32_t credit);
+  // 1.20; an unknown receiver as above.
+  void resume_consumption(InputChannelId receiver);
+  void acknowledge_all_records_processed(InputChannelId receiver);
   // The consumer has released its channel.
   void cancel(InputChannelId receiver);
   // The last flow-controlled message has left.

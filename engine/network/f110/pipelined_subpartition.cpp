@@ -21,6 +21,16 @@ bool ResultSubpartitionView::next_buffer_is_event() const {
   return parent_ != nullptr && parent_->next_buffer_is_event();
 }
 
+void ResultSubpartitionView::resume_consumption() {
+  if (parent_ != nullptr) parent_->resume_consumption();
+}
+
+void ResultSubpartitionView::acknowledge_all_data_processed() {
+  if (parent_ != nullptr && parent_->owner_ != nullptr) {
+    parent_->owner_->on_subpartition_all_data_processed();
+  }
+}
+
 std::size_t PipelinedSubpartition::known_finished_buffers() const {
   if (buffers_.empty()) return 0;
   if (buffers_.size() == 1 && buffers_.back().is_finished()) return 1;
@@ -33,14 +43,19 @@ bool PipelinedSubpartition::add(BufferConsumer consumer, bool finish) {
   buffers_.push_back(std::move(consumer));
   finished_ = finish;
   if (view_ == nullptr) return false;
-  return finish || (!flush_requested_ && known_finished_buffers() == 1);
+  return finish || (!flush_requested_ && !blocked_ && known_finished_buffers() == 1);
 }
 
 bool PipelinedSubpartition::flush() {
   if (buffers_.empty() || flush_requested_) return false;
   const bool lone_unread = buffers_.size() == 1 && buffers_.back().has_unread();
   flush_requested_ = buffers_.size() > 1 || lone_unread;
-  return lone_unread && view_ != nullptr;
+  return lone_unread && !blocked_ && view_ != nullptr;
+}
+
+void PipelinedSubpartition::resume_consumption() {
+  TAILRACE_ASSERT_MSG(blocked_, "a subpartition that is not blocked is resumed");
+  blocked_ = false;
 }
 
 void PipelinedSubpartition::notify_data_available() {
@@ -72,11 +87,13 @@ void PipelinedSubpartition::on_view_released() {
 }
 
 std::optional<BufferAndBacklog> PipelinedSubpartition::poll_buffer() {
+  if (blocked_) return std::nullopt;
   NetworkItem item;
   if (buffers_.empty()) flush_requested_ = false;
   while (!buffers_.empty()) {
     BufferConsumer& head = buffers_.front();
     const bool is_buffer = head.is_buffer();
+    blocked_ = head.blocks();
     item = head.build();
     const bool finished = head.is_finished();
     TAILRACE_ASSERT_MSG(finished || buffers_.size() == 1,
@@ -92,11 +109,15 @@ std::optional<BufferAndBacklog> PipelinedSubpartition::poll_buffer() {
   }
   if (item.size() == 0) return std::nullopt;
   return BufferAndBacklog{std::move(item), is_available(), buffers_in_backlog(),
-                          next_buffer_is_event()};
+                          !blocked_ && next_buffer_is_event()};
 }
 
 std::int32_t PipelinedSubpartition::buffers_in_backlog() const {
-  return flush_requested_ || finished_ ? data_buffers_ : std::max(data_buffers_ - 1, 0);
+  if (blocked_) return 0;
+  const bool all_complete =
+      flush_requested_ || finished_ ||
+      (event_completes_backlog_ && !buffers_.empty() && !buffers_.back().is_buffer());
+  return all_complete ? data_buffers_ : std::max(data_buffers_ - 1, 0);
 }
 
 std::int64_t PipelinedSubpartition::queued_bytes() const {

@@ -1,7 +1,7 @@
 // One queue from a producer subtask to one of its consumers.
 //
-// Flink 1.10 PipelinedSubpartition, PipelinedSubpartitionView (spec barriers.md 6.2, 6.3). The
-// writer appends open buffers and goes on filling them while they sit in the queue.
+// Flink 1.10 and 1.20 PipelinedSubpartition, PipelinedSubpartitionView (spec barriers.md 6.2, 6.3);
+// in 1.20 an event may block it until its consumer resumes it. The writer appends open buffers and goes on filling them while they sit in the queue.
 // Invariant: only the last item may be open.
 #pragma once
 
@@ -44,6 +44,10 @@ class ResultSubpartitionView {
   std::optional<BufferAndBacklog> get_next_buffer();
   [[nodiscard]] bool is_available() const;
   [[nodiscard]] bool next_buffer_is_event() const;
+  // 1.20. Requires: blocked, if the producer is still there.
+  void resume_consumption();
+  // 1.20: all records have been processed.
+  void acknowledge_all_data_processed();
   // The producer has dropped the subpartition.
   [[nodiscard]] bool is_released() const { return parent_ == nullptr; }
 
@@ -56,6 +60,8 @@ class ResultSubpartitionView {
 class SubpartitionOwner {
  public:
   virtual void on_consumed_subpartition() = 0;
+  // Its consumer has processed every record: Flink 1.20 onSubpartitionAllDataProcessed.
+  virtual void on_subpartition_all_data_processed() {}
 
  protected:
   ~SubpartitionOwner() = default;
@@ -63,8 +69,9 @@ class SubpartitionOwner {
 
 class PipelinedSubpartition {
  public:
-  // `owner` may be null.
-  explicit PipelinedSubpartition(SubpartitionOwner* owner) : owner_(owner) {}
+  // `owner` may be null. `event_completes_backlog`: NetworkSemantics.
+  explicit PipelinedSubpartition(SubpartitionOwner* owner, bool event_completes_backlog = false)
+      : owner_(owner), event_completes_backlog_(event_completes_backlog) {}
   ~PipelinedSubpartition() { release(); }
   PipelinedSubpartition(const PipelinedSubpartition&) = delete;
   PipelinedSubpartition& operator=(const PipelinedSubpartition&) = delete;
@@ -83,7 +90,7 @@ class PipelinedSubpartition {
 
   std::optional<BufferAndBacklog> poll_buffer();
   [[nodiscard]] bool is_available() const {
-    return flush_requested_ || known_finished_buffers() > 0;
+    return !blocked_ && (flush_requested_ || known_finished_buffers() > 0);
   }
   [[nodiscard]] bool next_buffer_is_event() const {
     return !buffers_.empty() && !buffers_.front().is_buffer();
@@ -91,6 +98,9 @@ class PipelinedSubpartition {
   // As reported to the receiver, not simply the length of the queue.
   [[nodiscard]] std::int32_t buffers_in_backlog() const;
   [[nodiscard]] bool is_released() const { return released_; }
+  [[nodiscard]] bool is_blocked() const { return blocked_; }
+  // Requires: is_blocked().
+  void resume_consumption();
   [[nodiscard]] bool has_view() const { return view_ != nullptr; }
 
   // Unread bytes, events included; walks the queue.
@@ -103,9 +113,11 @@ class PipelinedSubpartition {
   void on_view_released();
 
   SubpartitionOwner* owner_;
+  bool event_completes_backlog_;
   RingQueue<BufferConsumer> buffers_;
   std::int32_t data_buffers_ = 0;
   bool flush_requested_ = false;
+  bool blocked_ = false;  // behind an event that blocks
   bool finished_ = false;
   bool released_ = false;
   ResultSubpartitionView* view_ = nullptr;

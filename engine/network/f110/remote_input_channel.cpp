@@ -63,6 +63,16 @@ std::optional<InputChannel::BufferAndAvailability> RemoteInputChannel::get_next_
   return BufferAndAvailability{std::move(item), !received_.empty()};
 }
 
+void RemoteInputChannel::resume_consumption() {
+  TAILRACE_ASSERT(!released_ && client_ != nullptr);
+  client_->resume_consumption(*this);
+}
+
+void RemoteInputChannel::acknowledge_all_records_processed() {
+  TAILRACE_ASSERT(!released_ && client_ != nullptr);
+  client_->acknowledge_all_records_processed(*this);
+}
+
 void RemoteInputChannel::release_all_resources() {
   if (std::exchange(released_, true)) return;
   // First: what is given back below may be announced as credit of other channels.

@@ -33,6 +33,8 @@ class RemoteInputChannel final : public InputChannel, public BufferRecycler, pub
 
   void request_subpartition() override;
   std::optional<BufferAndAvailability> get_next_buffer() override;
+  void resume_consumption() override;
+  void acknowledge_all_records_processed() override;
   void release_all_resources() override;
   [[nodiscard]] std::int64_t queued_bytes() const override { return received_bytes_; }
   [[nodiscard]] std::int32_t queued_buffers() const override {

@@ -8,6 +8,8 @@
 #include "engine/checkpoint/completed_checkpoint_store.hpp"
 #include "engine/checkpoint/f110/checkpoint_coordinator_110.hpp"
 #include "engine/checkpoint/f110/checkpoint_failure_manager_110.hpp"
+#include "engine/checkpoint/f110/checkpoint_stats_110.hpp"
+#include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
@@ -21,7 +23,11 @@ class JobCheckpointing110 final : public JobCheckpointing {
                  context_.tasks.checkpoint_directory, context_.config.savepoint_directory),
         store_(context_.config.max_retained, storage_),
         failures_(context_.config.tolerable_failures, *context_.fail_job),
-        coordinator_(configuration(), vertices(), services()) {}
+        stats_tracker_(
+            std::make_shared<CheckpointStatsTracker>(kCheckpointStats110, context_.config.history)),
+        coordinator_(configuration(), vertices(), services()) {
+    context_.ports.observer->on_checkpoint_stats_tracker(context_.job, stats_tracker_);
+  }
 
   [[nodiscard]] CheckpointCoordinator& coordinator() override { return coordinator_; }
 
@@ -51,6 +57,7 @@ class JobCheckpointing110 final : public JobCheckpointing {
     services.store = &store_;
     services.id_counter = &id_counter_;
     services.failure_manager = &failures_;
+    services.stats_tracker = stats_tracker_.get();
     return services;
   }
 
@@ -59,6 +66,7 @@ class JobCheckpointing110 final : public JobCheckpointing {
   StandaloneCompletedCheckpointStore store_;
   StandaloneCheckpointIDCounter id_counter_;
   CheckpointFailureManager110 failures_;
+  std::shared_ptr<CheckpointStatsTracker> stats_tracker_;
   CheckpointCoordinator110 coordinator_;
 };
 

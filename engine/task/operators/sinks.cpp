@@ -13,10 +13,13 @@
 namespace tailrace::engine {
 namespace {
 
+// Of a sink that had finished: there is no current transaction.
+constexpr TransactionId kNoTransaction = -1;
+
 // One element of the sink's list state: the transaction that was current, and those that wait for
 // the completion of their checkpoint.
 struct SinkState {
-  TransactionId current = 0;
+  TransactionId current = kNoTransaction;
   std::vector<std::pair<CheckpointId, TransactionId>> pending;
 };
 
@@ -58,7 +61,7 @@ class TwoPhaseCommitSink final : public StreamOperator {
           // The system of a run never times a transaction out, so this cannot have been aborted.
           TAILRACE_ASSERT_MSG(system_->commit(transaction), "recoverAndCommit failed");
         }
-        system_->abort(restored.current);
+        if (restored.current != kNoTransaction) system_->abort(restored.current);
       }
     }
     current_ = system_->begin();
@@ -66,12 +69,12 @@ class TwoPhaseCommitSink final : public StreamOperator {
 
   void process(const Record& record) override { system_->write(*current_, record); }
 
-  // S-8.8.
+  // S-8.8. A sink that has finished pre-commits what it has and begins nothing new.
   void snapshot_state(CheckpointId checkpoint) override {
-    pending_.emplace(checkpoint, *current_);
-    current_ = system_->begin();
+    if (current_) pending_.emplace(checkpoint, *std::exchange(current_, std::nullopt));
+    if (!finished_) current_ = system_->begin();
     SinkState state;
-    state.current = *current_;
+    state.current = current_.value_or(kNoTransaction);
     state.pending.assign(pending_.begin(), pending_.end());
     state_->update({encode(state)});
   }
@@ -84,6 +87,8 @@ class TwoPhaseCommitSink final : public StreamOperator {
     }
   }
 
+  void finish() override { finished_ = true; }
+
   // S-8.13: pending ones are left for recovery.
   void close() override {
     if (current_) system_->abort(*std::exchange(current_, std::nullopt));
@@ -94,6 +99,7 @@ class TwoPhaseCommitSink final : public StreamOperator {
   PartitionableListState<Bytes>* state_ = nullptr;
   std::optional<TransactionId> current_;
   std::map<CheckpointId, TransactionId> pending_;
+  bool finished_ = false;
 };
 
 class AtLeastOnceSink final : public StreamOperator {

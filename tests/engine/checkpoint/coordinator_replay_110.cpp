@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/checkpoint/checkpoints.hpp"
 #include "sim/base/assert.hpp"
 #include "tests/engine/checkpoint/coordinator_setup_110.hpp"
 
@@ -126,7 +127,10 @@ SetupOptions options_of(const Json& config, ScheduleListener* listener) {
 
 class Script final : private ScheduleListener {
  public:
-  explicit Script(const Json& config) : setup_(options_of(config, this)) {
+  // `before`: the script whose savepoints this one may restore; may be null.
+  explicit Script(const Json& config, const Script* before = nullptr)
+      : setup_(options_of(config, this)) {
+    if (before != nullptr) setup_.storage.adopt(before->setup_.storage);
     setup_.world.start_at(Time{} + Duration::millis(config.at("start")));
     setup_.journal.note = [this](const std::string& event, CheckpointId id, std::int64_t task,
                                  const std::string& detail,
@@ -166,6 +170,7 @@ class Script final : private ScheduleListener {
         threw = true;
       }
       if (result_.value("finalizeFailed", false)) threw = true;
+      if (result_.value("refused", false)) threw = true;
       expect_equal(where + "exception", step.contains("exception"), threw);
       if (step.contains("returned")) {
         expect_equal(where + "returned", step.at("returned"), result_.value("returned", Json()));
@@ -281,6 +286,34 @@ class Script final : private ScheduleListener {
         });
   }
 
+  void note_restored(const CompletedCheckpoint* checkpoint) {
+    result_["returned"] = checkpoint != nullptr;
+    if (checkpoint == nullptr) return;
+    out_.push_back({{"e", "restored"}, {"t", now()}, {"cp", checkpoint->id}});
+  }
+
+  // Loading comes first and may fail on its own, before the coordinator hears of it.
+  void restore_savepoint(const Json& step) {
+    const CheckpointId id = step.at("cp");
+    Checkpoints::OperatorToVertex operators;
+    for (const auto& vertex : setup_.vertices) {
+      for (const OperatorId& op : vertex->operator_ids()) {
+        operators[op] = {vertex->max_parallelism(), true};
+      }
+    }
+    const bool allow_non_restored = step.at("allowNonRestored");
+    auto loaded = Checkpoints::load_and_validate_checkpoint(
+        setup_.job, operators, setup_.storage.written_by_id.at(id), setup_.storage.directory_of(id),
+        allow_non_restored);
+    if (!loaded.ok()) {
+      result_["refused"] = true;
+      return;
+    }
+    setup_.coordinator->restore_savepoint(
+        std::move(loaded).value(), ClaimMode::LEGACY, allow_non_restored,
+        [this](CompletedCheckpointPtr checkpoint) { note_restored(checkpoint.get()); });
+  }
+
   void change_task(const Json& step) {
     const std::int32_t task = step.at("task");
     NotingVertex& vertex = *setup_.vertices.at(static_cast<std::size_t>(task));
@@ -322,12 +355,9 @@ class Script final : private ScheduleListener {
     } else if (op == "restoreLatest") {
       coordinator.restore_latest_checkpointed_state(
           {.error_if_none = step.value("errorIfNone", false), .allow_non_restored = true},
-          [this](CompletedCheckpointPtr checkpoint) {
-            result_["returned"] = checkpoint != nullptr;
-            if (checkpoint == nullptr) return;
-            ++restored_;
-            out_.push_back({{"e", "restored"}, {"t", now()}, {"cp", checkpoint->id}});
-          });
+          [this](CompletedCheckpointPtr checkpoint) { note_restored(checkpoint.get()); });
+    } else if (op == "restoreSavepoint") {
+      restore_savepoint(step);
     } else if (op == "shutdown") {
       coordinator.shutdown(job_status_of(step.value("status", "FINISHED")));
     } else if (op != "hookDone") {  // too late: the hook was not waited for
@@ -367,7 +397,7 @@ class Script final : private ScheduleListener {
     for (const auto& waiting : coordinator.timer().waiting()) {
       timers.push_back({{"what", name_of(waiting.kind)}, {"at", waiting.due.millis_truncated()}});
     }
-    const CountingObserver& counts = setup_.observer;
+    const CheckpointStatsCounts& counts = setup_.stats_tracker.counts();
     expect_equal(where + "now", step.at("now"), now());
     expect_equal(where + "pending", step.at("pending"), pending);
     expect_equal(where + "retained", step.at("retained"), retained);
@@ -382,7 +412,7 @@ class Script final : private ScheduleListener {
                  setup_.failure_manager.continuous_failures());
     expect_equal(where + "nextId", step.at("nextId"), setup_.id_counter.get());
     expect_equal(where + "counts", step.at("counts"),
-                 {{"restored", restored_},
+                 {{"restored", counts.restored},
                   {"total", counts.total},
                   {"inProgress", counts.in_progress},
                   {"completed", counts.completed},
@@ -393,7 +423,6 @@ class Script final : private ScheduleListener {
   const Json* expected_ = nullptr;
   Json out_;
   Json result_;
-  int restored_ = 0;
   std::vector<std::unique_ptr<Hook>> hooks_;
   CoordinatorSetup110 setup_;
 };
@@ -402,17 +431,23 @@ class Script final : private ScheduleListener {
 
 bool is_coordinator_script(const Json& line) {
   static const std::set<std::string> kKnown = {
-      "start",       "stop",         "advance",   "request",       "requests", "ack",     "decline",
-      "taskFailure", "abortPending", "taskState", "restoreLatest", "shutdown", "hookDone"};
-  if (!line.contains("config") || line.contains("steps2")) return false;
-  return std::all_of(line.at("steps").begin(), line.at("steps").end(), [](const Json& step) {
-    return kKnown.contains(step.value("op", "")) && !step.contains("shared");
-  });
+      "start",         "stop",     "advance",     "request",         "requests",
+      "ack",           "decline",  "taskFailure", "abortPending",    "taskState",
+      "restoreLatest", "shutdown", "hookDone",    "restoreSavepoint"};
+  if (!line.contains("config")) return false;
+  const auto all_known = [](const Json& steps) {
+    return std::all_of(steps.begin(), steps.end(), [](const Json& step) {
+      return kKnown.contains(step.value("op", "")) && !step.contains("shared");
+    });
+  };
+  return all_known(line.at("steps")) && all_known(line.value("steps2", Json::array()));
 }
 
 std::string replay_coordinator_script(const Json& line) {
   try {
-    Script(line.at("config")).run(line.at("steps"));
+    Script first(line.at("config"));
+    first.run(line.at("steps"));
+    if (line.contains("steps2")) Script(line.at("config2"), &first).run(line.at("steps2"));
     return {};
   } catch (const Difference& difference) {
     return difference.what();

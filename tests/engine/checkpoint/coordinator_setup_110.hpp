@@ -8,11 +8,13 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/checkpoint/f110/checkpoint_coordinator_110.hpp"
+#include "engine/checkpoint/f110/checkpoint_stats_110.hpp"
 
 namespace tailrace::engine::test {
 
@@ -159,6 +161,19 @@ class NotingStorage final : public CheckpointStorage {
   }
   void dispose_completed(const CheckpointStorageLocation& location) override {
     journal_.note("completedDisposed", ids_.at(location.directory), -1, {}, false);
+  }
+
+  // What the other one holds lies here, too.
+  void adopt(const NotingStorage& other) {
+    ids_.insert(other.ids_.begin(), other.ids_.end());
+    written_by_id.insert(other.written_by_id.begin(), other.written_by_id.end());
+  }
+  // Requires: there is a location for this checkpoint.
+  [[nodiscard]] std::string directory_of(CheckpointId id) const {
+    for (const auto& [directory, owner] : ids_) {
+      if (owner == id) return directory;
+    }
+    throw std::out_of_range("no location of checkpoint " + std::to_string(id));
   }
 
   std::set<CheckpointId> failing;  // whose metadata cannot be written
@@ -352,6 +367,7 @@ class CoordinatorSetup110 {
                                          .store = &store,
                                          .id_counter = &id_counter,
                                          .failure_manager = &failure_manager,
+                                         .stats_tracker = &stats_tracker,
                                          .schedule_listener = options.schedule_listener});
   }
 
@@ -372,6 +388,7 @@ class CoordinatorSetup110 {
   FailingIDCounter id_counter;
   FailingStore store;
   NotingFailureManager failure_manager;
+  CheckpointStatsTracker stats_tracker{kCheckpointStats110, 10};
   CountingObserver observer;
   FixedDraws draws;
   std::vector<std::unique_ptr<NotingVertex>> vertices;

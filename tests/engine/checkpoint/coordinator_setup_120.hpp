@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "engine/checkpoint/f120/checkpoint_coordinator_120.hpp"
+#include "engine/checkpoint/f120/checkpoint_stats_120.hpp"
 #include "engine/checkpoint/f120/standalone_completed_checkpoint_store_120.hpp"
 #include "tests/engine/checkpoint/coordinator_setup_110.hpp"
 
@@ -169,40 +171,15 @@ class NotingFailureManager120 final : public CheckpointFailureManager120, privat
   Listener& listener_;
 };
 
-// The four counts of Flink's CheckpointStatsTracker as the recordings have them: their tracker
-// remembers four checkpoints, and one that has dropped out of its history fails without statistics
-// though it stays in progress for ever.
-class CountingObserver120 final : public Observer {
+// The recordings' tracker remembers four checkpoints.
+class NotingStatsTracker120 final : public CheckpointStatsTracker {
  public:
-  void on_checkpoint_triggered(JobId, const CheckpointMetaData& meta, const CheckpointOptions&,
-                               std::int32_t) override {
-    ++total;
-    ++in_progress;
-    history_.push_back(meta.id);
-    if (history_.size() > kHistory) history_.pop_front();
+  NotingStatsTracker120() : CheckpointStatsTracker(kCheckpointStats120, 4) {}
+  void report_restored_checkpoint(RestoredCheckpointStats restored) override {
+    on_restored(restored.id);
+    CheckpointStatsTracker::report_restored_checkpoint(std::move(restored));
   }
-  void on_checkpoint_completed(JobId, const CheckpointMetaData&, const CheckpointOptions&,
-                               std::int64_t) override {
-    --in_progress;
-    ++completed;
-  }
-  void on_checkpoint_failed(JobId, CheckpointId id, CheckpointFailureReason) override {
-    const bool known = std::find(history_.begin(), history_.end(), id) != history_.end();
-    ++failed;
-    if (known) {
-      --in_progress;
-    } else {
-      ++total;
-    }
-  }
-  int total = 0;
-  int in_progress = 0;
-  int completed = 0;
-  int failed = 0;
-
- private:
-  static constexpr std::size_t kHistory = 4;
-  std::deque<CheckpointId> history_;
+  std::function<void(CheckpointId)> on_restored = [](CheckpointId) {};
 };
 
 struct SetupOptions120 {
@@ -277,6 +254,7 @@ class CoordinatorSetup120 {
                                          .registry = &registry,
                                          .id_counter = &id_counter,
                                          .failure_manager = &failure_manager,
+                                         .stats_tracker = &stats_tracker,
                                          .plans = plans.get(),
                                          .schedule_listener = options.schedule_listener});
   }
@@ -306,7 +284,8 @@ class CoordinatorSetup120 {
   CheckpointsCleaner cleaner;
   FailingStore120 store;
   NotingFailureManager120 failure_manager;
-  CountingObserver120 observer;
+  NotingStatsTracker120 stats_tracker;
+  Observer observer;
   FixedDraws draws;
   std::vector<std::unique_ptr<NotingVertex120>> vertices;
   std::unique_ptr<DefaultCheckpointPlanCalculator> plans;

@@ -45,8 +45,7 @@ TEST_P(CoordinatorRows110, TheRowsOfTheSpecificationGoAsInFlink) {
 
 INSTANTIATE_TEST_SUITE_P(Tables, CoordinatorRows110,
                          testing::Values("golden/rows_coordinator/rows_10_3_f110.jsonl",
-                                         "golden/rows_coordinator/rows_10_5_f110.jsonl",
-                                         "golden/rows_coordinator/rows_10_8_f110.jsonl"));
+                                         "golden/rows_coordinator/rows_10_5_f110.jsonl"));
 
 TEST(CoordinatorRecordings110, TheRowsOfTheStoreGoAsInFlink) {
   replay_all("golden/rows_coordinator/rows_10_5_f110.jsonl", &is_store_script, &replay_store);

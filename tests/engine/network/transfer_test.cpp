@@ -222,6 +222,87 @@ TEST(Transfer, SixtyFourBySixtyFourDeliversEverythingInOrderAndAllBuffersComeHom
   }
 }
 
+NetworkConfig config_120() {
+  NetworkConfig config;
+  config.semantics = &network_semantics_120();
+  return config;
+}
+
+// 1.20: nothing passes an aligned barrier before the receiver says so; then everything does. The
+// consumer has a local and a remote channel.
+TEST(Transfer, AnAlignedBarrierStopsItsSenderUntilTheReceiverResumesIt) {
+  TestWorld world(config_120());
+  world.latency = Duration::millis(5);
+  TestProcess& left = world.start_process();
+  TestProcess& right = world.start_process();
+  {
+    Producer remote(left, 0, 1);
+    Producer local(right, 1, 1);
+    Consumer consumer(right, 0, {left.ports().self, right.ports().self});
+    consumer.gate->request_partitions();
+    for (Producer* producer : {&remote, &local}) {
+      producer->writer->emit({"before", 0, world.now()});
+      producer->writer->broadcast_event(CheckpointBarrier{1, 2, {}});
+      producer->writer->emit({"behind", 0, world.now()});
+      producer->writer->broadcast_event(CancelCheckpointMarker{7});
+      producer->writer->flush_all();
+    }
+    world.run_for(Duration::seconds(1));
+    for (const std::vector<std::string>& texts : consumer.texts) {
+      EXPECT_EQ(texts, std::vector<std::string>{"before"});
+    }
+    EXPECT_EQ(consumer.events.size(), 2U);
+    for (Producer* producer : {&remote, &local}) {
+      EXPECT_TRUE(producer->partition->subpartition(0).is_blocked());
+      EXPECT_EQ(producer->partition->subpartition(0).buffers_in_backlog(), 0);
+    }
+
+    consumer.gate->resume_consumption(1);
+    world.run_for(Duration::millis(1));
+    EXPECT_EQ(consumer.texts[1].size(), 2U) << "a local sender goes on at once";
+    consumer.gate->resume_consumption(0);
+    world.run_for(Duration::millis(9));
+    EXPECT_EQ(consumer.texts[0].size(), 1U) << "there and back again takes two latencies";
+    world.run_for(Duration::millis(10));
+    EXPECT_EQ(consumer.texts[0], (std::vector<std::string>{"before", "behind"}));
+    EXPECT_EQ(consumer.events.size(), 4U);
+
+    for (Producer* producer : {&remote, &local}) {
+      producer->writer->broadcast_event(EndOfPartitionEvent{});
+    }
+    world.run_for(Duration::seconds(1));
+    EXPECT_TRUE(consumer.gate->is_finished());
+    EXPECT_TRUE(consumer.failures.empty());
+  }
+  for (TestProcess* process : {&left, &right}) {
+    EXPECT_EQ(process->network().outstanding_segments(), 0);
+  }
+}
+
+TEST(Transfer, AProducerLearnsWhenAllItsRecordsHaveBeenProcessed) {
+  TestWorld world(config_120());
+  TestProcess& left = world.start_process();
+  TestProcess& right = world.start_process();
+  Producer producer(left, 0, 2);
+  Consumer remote(right, 0, {left.ports().self});
+  Consumer local(left, 1, {left.ports().self});
+  remote.gate->request_partitions();
+  local.gate->request_partitions();
+  int told = 0;
+  producer.partition->set_all_data_processed_hook([&told] { ++told; });
+  producer.writer->broadcast_event(EndOfData{false});
+  world.run_for(Duration::seconds(1));
+  ASSERT_EQ(remote.events, std::vector<RuntimeEvent>{EndOfData{false}});
+  ASSERT_EQ(local.events, std::vector<RuntimeEvent>{EndOfData{false}});
+  local.gate->acknowledge_all_records_processed(0);
+  world.run_for(Duration::seconds(1));
+  EXPECT_FALSE(producer.partition->all_data_processed());
+  remote.gate->acknowledge_all_records_processed(0);
+  world.run_for(Duration::seconds(1));
+  EXPECT_TRUE(producer.partition->all_data_processed());
+  EXPECT_EQ(told, 1);
+}
+
 // With c credits of s bytes each and a round trip of r, no more than c * s bytes arrive in any r:
 // the throughput is c * s / r, whatever the bandwidth. The sender is not told of its last
 // announcement before one buffer has crossed and one credit has come back.

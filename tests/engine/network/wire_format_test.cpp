@@ -10,6 +10,7 @@
 
 #include "engine/network/f110/event_serializer.hpp"
 #include "engine/network/f110/netty_message.hpp"
+#include "engine/network/network_semantics.hpp"
 #include "engine/network/record_codec.hpp"
 #include "engine/network/record_deserializer.hpp"
 #include "engine/state/java_hash.hpp"
@@ -190,6 +191,40 @@ TEST(RecordDeserializer, GivesTheBufferBackWithItsLastRecordBeforeThatIsUsed) {
   std::fill(bytes.begin(), bytes.end(), std::byte{0});
   EXPECT_EQ(record.text, "second");
   EXPECT_FALSE(deserializer.next(record));
+}
+
+// Sizes: golden/network/serialisation.jsonl.
+TEST(WireFormat, EventsOf120HaveTheirSizesAndComeBack) {
+  CheckpointBarrier aligned{1LL << 40, 17, {}};
+  CheckpointBarrier timeoutable = aligned;
+  timeoutable.options.aligned_checkpoint_timeout = base::Duration::seconds(3);
+  CheckpointBarrier savepoint = aligned;
+  savepoint.options.type = CheckpointType::SAVEPOINT_TERMINATE;
+  savepoint.options.format = SavepointFormatType::NATIVE;
+  savepoint.options.target_location = std::string(40, 'p');
+  CheckpointBarrier at_least_once = aligned;
+  at_least_once.options.alignment = AlignmentType::AT_LEAST_ONCE;
+  struct Case {
+    RuntimeEvent event;
+    std::size_t bytes;
+    bool blocks;
+  };
+  const NetworkSemantics& semantics = network_semantics_120();
+  for (const Case& one : std::vector<Case>{{aligned, 38, true},
+                                           {timeoutable, 38, true},
+                                           {savepoint, 78, true},
+                                           {at_least_once, 38, false},
+                                           {CancelCheckpointMarker{9}, 12, false},
+                                           {EndOfData{true}, 5, false},
+                                           {EndOfData{false}, 5, false},
+                                           {EndOfChannelState{}, 4, true},
+                                           {EndOfPartitionEvent{}, 4, false}}) {
+    const EventBytes bytes = semantics.serialize_event(one.event);
+    EXPECT_EQ(bytes->size(), one.bytes);
+    EXPECT_EQ(semantics.parse_event(*bytes), one.event);
+    EXPECT_EQ(semantics.blocks_upstream(one.event), one.blocks);
+    EXPECT_FALSE(network_semantics_110().blocks_upstream(one.event));
+  }
 }
 
 }  // namespace

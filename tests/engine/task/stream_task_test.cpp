@@ -155,6 +155,23 @@ TEST_F(OneTask, ASourceGoesOnDuringASynchronousSavepointAndFinishesWithIt) {
   EXPECT_LT(records_in(tasks_.upstream), 100);
 }
 
+// Spec coordinator.md: what is left in the mailbox finds a task that does not run.
+TEST_F(OneTask, ATriggerThatComesTooLateIsDeclined) {
+  HostedTask& hosted = start();
+  world_.run_until_ms(2);
+  hosted.trigger(1, CheckpointType::SYNC_SAVEPOINT);
+  world_.run_until_ms(30);
+  ASSERT_EQ(hosted.acknowledged, std::vector<CheckpointId>{1});
+  hosted.trigger(2);
+  hosted.task().notify_checkpoint_complete(1);  // overtakes, and releases the task
+  world_.run_until_ms(200);
+  EXPECT_TRUE(hosted.finished.has_value());
+  ASSERT_EQ(hosted.declined.size(), 1u);
+  EXPECT_EQ(hosted.declined[0].first, 2);
+  EXPECT_EQ(hosted.declined[0].second, CheckpointFailureReason::CHECKPOINT_DECLINED_TASK_NOT_READY);
+  EXPECT_EQ(std::count(tasks_.upstream.begin(), tasks_.upstream.end(), "snapshot 2"), 0);
+}
+
 class FiniteTask : public OneTask {
  protected:
   FiniteTask() : OneTask(lines(4, 1, true)) {}

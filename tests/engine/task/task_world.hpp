@@ -119,7 +119,8 @@ class TaskWorld final : public Clock,
   std::unique_ptr<NetworkEnvironment> network_;
 };
 
-// What an operator of a test sees, in its order: "a line", "snapshot 3", "complete 3", "close".
+// What an operator of a test sees, in its order: "a line", "snapshot 3", "complete 3",
+// "abort 3", "endInput", "finish", "close".
 using Story = std::vector<std::string>;
 
 class Storyteller final : public StreamOperator {
@@ -141,6 +142,11 @@ class Storyteller final : public StreamOperator {
   void notify_checkpoint_complete(CheckpointId id) override {
     story_->push_back("complete " + std::to_string(id));
   }
+  void notify_checkpoint_aborted(CheckpointId id) override {
+    story_->push_back("abort " + std::to_string(id));
+  }
+  void end_input() override { story_->push_back("endInput"); }
+  void finish() override { story_->push_back("finish"); }
   void close() override { story_->push_back("close"); }
 
  private:
@@ -174,6 +180,9 @@ class HostedTask final : private StreamTaskHost {
 
   std::vector<CheckpointId> acknowledged;
   std::vector<std::pair<CheckpointId, CheckpointFailureReason>> declined;
+  std::vector<CheckpointId> incomplete;
+  std::optional<Time> restored;
+  std::optional<Time> ended_data;
   std::optional<Time> finished;
   std::optional<Time> stopped;
   std::string failure;
@@ -186,6 +195,11 @@ class HostedTask final : private StreamTaskHost {
     declined.emplace_back(message.checkpoint_id, message.reason);
   }
   void state_restored(std::int64_t) override {}
+  void invokable_restored() override { restored = world_->now(); }
+  void end_of_data() override { ended_data = world_->now(); }
+  void report_checkpoint_metrics(ReportCheckpointMetrics message) override {
+    incomplete.push_back(message.checkpoint_id);
+  }
   void invokable_finished() override { finished = world_->now(); }
   void invokable_failed(std::string cause) override { failure = std::move(cause); }
   void invokable_stopped() override { stopped = world_->now(); }

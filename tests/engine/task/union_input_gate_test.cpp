@@ -18,13 +18,13 @@ class FakeGate final : public InputGate {
 
   void arrive(ChannelIndex channel, CheckpointId id) {
     const bool was_available = is_available();
-    items_.push_back({channel, CancelCheckpointMarker{id}, false});
+    add(channel, CancelCheckpointMarker{id});
     if (!was_available && listener_) listener_();
   }
   // The last item of its last channel: the gate is finished once it is polled.
   void arrive_end(ChannelIndex channel) {
     const bool was_available = is_available();
-    items_.push_back({channel, EndOfPartitionEvent{}, false});
+    add(channel, EndOfPartitionEvent{});
     if (!was_available && listener_) listener_();
   }
   // Says that it has something although it has not: a channel's signal may be stale.
@@ -45,6 +45,13 @@ class FakeGate final : public InputGate {
   }
 
  private:
+  template <typename Event>
+  void add(ChannelIndex channel, const Event& event) {
+    BufferOrEvent& added = items_.emplace_back();
+    added.channel = channel;
+    added.item.emplace<RuntimeEvent>(event);  // in place: g++ 12 warns of moves of a variant in one
+  }
+
   std::int32_t channels_;
   std::deque<BufferOrEvent> items_;
   bool finished_ = false;

@@ -1,0 +1,17 @@
+#include "engine/network/f110/event_serializer.hpp"
+#include "engine/network/network_semantics.hpp"
+
+namespace tailrace::engine {
+
+const NetworkSemantics& network_semantics_110() {
+  static constexpr NetworkSemantics kSemantics{
+      .serialize_event = &serialize_event,
+      .parse_event = &parse_event,
+      .blocks_upstream = [](const RuntimeEvent&) { return false; },
+      .event_completes_backlog = false,
+      .announces_end_of_channel_state = false,
+  };
+  return kSemantics;
+}
+
+}  // namespace tailrace::engine

@@ -1,0 +1,242 @@
+#include <utility>
+
+#include "engine/barrier/checkpointed_inputs.hpp"
+#include "engine/network/record_writer.hpp"
+#include "engine/network/result_partition.hpp"
+#include "engine/network/single_input_gate.hpp"
+#include "engine/network/union_input_gate.hpp"
+#include "engine/observer.hpp"
+#include "engine/state/checkpoint_stream_factory.hpp"
+#include "engine/state/heap/heap_keyed_state_backend.hpp"
+#include "engine/state/operator_state_backend.hpp"
+#include "engine/state/stream_task_state_initializer.hpp"
+#include "engine/state/task_state_manager.hpp"
+#include "engine/task/stream_task.hpp"
+#include "engine/task/stream_task_checkpoints.hpp"
+#include "engine/task/task_semantics.hpp"
+#include "sim/base/assert.hpp"
+
+namespace tailrace::engine {
+
+// --- triggers and notices: mails ---------------------------------------------------------------
+
+bool StreamTask::trigger_checkpoint(CheckpointMetaData meta, CheckpointOptions options,
+                                    bool advance_to_end_of_event_time) {
+  static_cast<void>(advance_to_end_of_event_time);  // there is no event time in these jobs
+  if (closing_ || ended_) return false;
+  auto trigger = std::make_unique<CheckpointBarrier>(
+      CheckpointBarrier{meta.id, meta.timestamp_ms, std::move(options)});
+  if (input_ == nullptr && semantics_->source_stops_first &&
+      is_synchronous(trigger->options.type)) {
+    mailbox_.put(
+        [this, trigger = std::move(trigger)]() mutable { stop_source(std::move(trigger)); });
+  } else {
+    put_trigger(std::move(trigger));
+  }
+  wake();
+  return true;
+}
+
+void StreamTask::put_trigger(std::unique_ptr<CheckpointBarrier> trigger) {
+  mailbox_.put([this, trigger = std::move(trigger)] {
+    if (semantics_->has_end_of_data && input_ != nullptr && !input_->is_finished()) {
+      // Some task before has finished, so that no barrier will come from there: alignment decides.
+      inputs_->process_barrier_of_coordinator(*trigger);
+    } else {
+      checkpoints_->trigger({trigger->id, trigger->timestamp_ms}, trigger->options);
+    }
+  });
+}
+
+// Flink 1.20 SourceStreamTask.triggerStopWithSavepointAsync: first no more records, then EndOfData,
+// then the snapshot.
+void StreamTask::stop_source(std::unique_ptr<CheckpointBarrier> trigger) {
+  checkpoints_->set_synchronous_savepoint(trigger->id);
+  if (canceled_) return;  // it was the second
+  if (data_ended_) {
+    put_trigger(std::move(trigger));
+    return;
+  }
+  source_stopped_ = true;
+  stop_drains_ = trigger->options.type == CheckpointType::SAVEPOINT_TERMINATE;
+  stop_trigger_ = std::move(trigger);
+}
+
+void StreamTask::notify_checkpoint_complete(CheckpointId id) {
+  notify([this, id] { checkpoints_->notify_complete(id); });
+}
+
+void StreamTask::notify_checkpoint_aborted(CheckpointId id, CheckpointId latest_completed) {
+  notify([this, id, latest_completed] { checkpoints_->notify_aborted(id, latest_completed); });
+}
+
+void StreamTask::notify_checkpoint_subsumed(CheckpointId id) {
+  notify([this, id] { checkpoints_->notify_subsumed(id); });
+}
+
+void StreamTask::notify(base::Callback mail) {
+  if (closing_ || ended_) return;
+  mailbox_.put_first(std::move(mail));
+  wake();
+}
+
+// --- the end of data (1.20) --------------------------------------------------------------------
+
+void StreamTask::receive_end_of_data(const EndOfData& event) {
+  input_drains_ = input_drains_ && event.drain;
+  if (++channels_at_end_of_data_ == input_->channel_count()) end_data(input_drains_);
+}
+
+// Flink 1.20 StreamTask.endData. What the operators emit here is paid for, and may have to wait for
+// buffers, before the next tasks hear of the end.
+void StreamTask::end_data(bool drain) {
+  TAILRACE_ASSERT(!data_ended_ && !data_ending_);
+  data_ending_ = true;
+  data_drained_ = drain;
+  if (drain && !finished_on_restore_) {
+    for (std::size_t i = 0; i < chain_->size(); ++i) {
+      chain_->at(i).end_input();
+      chain_->at(i).finish();
+    }
+  }
+  pay();
+}
+
+void StreamTask::announce_end_of_data() {
+  data_ending_ = false;
+  data_ended_ = true;
+  broadcast(EndOfData{data_drained_});
+  checkpoints_->end_of_data_received();
+  // A source always says so, another task only at a real end (Flink SourceStreamTask.processInput,
+  // StreamTask.processInput).
+  if (input_ == nullptr || data_drained_) host_->end_of_data();
+  if (input_ != nullptr) return;
+  loop_left_ = true;
+  if (stop_trigger_ != nullptr) put_trigger(std::move(stop_trigger_));
+}
+
+// --- barriers ----------------------------------------------------------------------------------
+
+void StreamTask::trigger_checkpoint_on_barrier(const CheckpointMetaData& meta,
+                                               const CheckpointOptions& options,
+                                               const AlignmentMetrics& metrics) {
+  checkpoints_->trigger_on_barrier(meta, options, metrics);
+}
+
+void StreamTask::abort_checkpoint_on_barrier(CheckpointId id, CheckpointFailureReason reason) {
+  checkpoints_->abort_on_barrier(id, reason);
+}
+
+void StreamTask::on_barrier_processed(ChannelIndex channel, CheckpointId id) {
+  ports_.observer->on_barrier_processed(descriptor_->job, subtask_ref(), 0, channel, id);
+}
+
+// --- what a checkpoint does --------------------------------------------------------------------
+
+AsyncCheckpointRunnable::Finished StreamTask::finished() const {
+  return {.deployed_as_finished = finished_on_restore_, .task_finished = data_ended_};
+}
+
+void StreamTask::prepare_snapshot_pre_barrier(CheckpointId id) {
+  if (finished_on_restore_) return;
+  for (std::size_t i = 0; i < chain_->size(); ++i) chain_->at(i).prepare_snapshot_pre_barrier(id);
+}
+
+void StreamTask::broadcast_event(const RuntimeEvent& event, bool priority) {
+  TAILRACE_ASSERT_MSG(!priority, "a task has no unaligned checkpoints");
+  broadcast(event);
+}
+
+void StreamTask::broadcast(const RuntimeEvent& event) {
+  for (const auto& writer : writers_) writer->broadcast_event(event);
+}
+
+bool StreamTask::snapshot_state(const CheckpointMetaData& meta, const CheckpointOptions&,
+                                const AlignmentMetrics& alignment,
+                                std::vector<OperatorSnapshotFutures>& futures) {
+  ports_.observer->on_snapshot_started(descriptor_->job, subtask_ref(), meta.id,
+                                       alignment.duration_ns);
+  if (finished_on_restore_) return true;
+  for (std::size_t i = chain_->size(); i-- > 0;) {
+    chain_->at(i).snapshot_state(meta.id);
+    OperatorSnapshotFutures op{descriptor_->job_vertex().chain[i].id, {}};
+    const auto take = [&](std::unique_ptr<SnapshotFuture> future) {
+      if (future == nullptr) return;
+      spent_ += ports_.compute->price(future->sync_work());
+      op.futures.push_back(std::move(future));
+    };
+    // Flink captures operator state first and writes keyed state first (spec state.md 7.3).
+    std::unique_ptr<SnapshotFuture> lists;
+    if (state_[i]->operator_state != nullptr) lists = state_[i]->operator_state->snapshot(meta.id);
+    if (state_[i]->keyed_state != nullptr) take(state_[i]->keyed_state->snapshot(meta.id));
+    take(std::move(lists));
+    futures.push_back(std::move(op));
+  }
+  return true;
+}
+
+void StreamTask::submit(std::shared_ptr<AsyncCheckpointRunnable> runnable) {
+  starting_.push_back(std::move(runnable));
+}
+
+void StreamTask::submit_close(std::shared_ptr<AsyncOperation> operation) {
+  async_pool_->execute(std::move(operation));
+}
+
+void StreamTask::notify_operators_complete(CheckpointId id) {
+  if (finished_on_restore_) return;
+  for (std::size_t i = chain_->size(); i-- > 0;) chain_->at(i).notify_checkpoint_complete(id);
+}
+
+void StreamTask::notify_operators_aborted(CheckpointId id) {
+  if (finished_on_restore_) return;
+  for (std::size_t i = chain_->size(); i-- > 0;) chain_->at(i).notify_checkpoint_aborted(id);
+}
+
+void StreamTask::notify_operators_subsumed(CheckpointId) {
+  // For keyed backends with a changelog, which these tasks have not.
+}
+
+void StreamTask::prepare_input_snapshot(CheckpointId, base::Callback done) {
+  done();  // nothing of the inputs is channel state
+}
+
+void StreamTask::aligned_barrier_timeout(CheckpointId) {
+  TAILRACE_ASSERT_MSG(false, "a task has no unaligned checkpoints");
+}
+
+void StreamTask::abort_outputs(CheckpointId) {}  // they have no channel state
+
+TimerId StreamTask::register_timer(Duration delay, base::Callback mail) {
+  return ports_.timers->schedule(
+      delay, lifeline_.bind([this, mail = std::make_unique<base::Callback>(std::move(mail))] {
+        if (closing_ || ended_) return;
+        mailbox_.put(std::move(*mail));
+        wake();
+      }));
+}
+
+void StreamTask::cancel_timer(TimerId timer) {
+  ports_.timers->cancel(timer);
+}
+
+void StreamTask::acknowledge(CheckpointId id, const CheckpointMetrics& metrics,
+                             std::shared_ptr<const TaskStateSnapshot> state) {
+  state_manager_->report_task_state_snapshots(id, metrics, std::move(state));
+  if (closing_) wake();  // its end waits for this
+}
+
+void StreamTask::decline(CheckpointId id, CheckpointFailureReason reason) {
+  host_->decline({descriptor_->job, descriptor_->attempt, id, reason});
+  if (closing_) wake();
+}
+
+void StreamTask::report_incomplete(CheckpointId id, const CheckpointMetrics& metrics) {
+  host_->report_checkpoint_metrics({descriptor_->job, descriptor_->attempt, id, metrics});
+}
+
+void StreamTask::fail(std::string cause) {
+  host_->invokable_failed(std::move(cause));
+}
+
+}  // namespace tailrace::engine

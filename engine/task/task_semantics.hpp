@@ -1,0 +1,35 @@
+// What tasks do differently in the two generations, where it is small; and what makes the rest.
+//
+// Made by engine/generation.hpp.
+#pragma once
+
+#include <memory>
+
+#include "engine/ports.hpp"
+
+namespace tailrace::engine {
+
+class AsyncOperationsPool;
+class StreamTaskCheckpoints;
+struct StreamTaskCheckpointsContext;
+
+struct TaskSemantics {
+  std::unique_ptr<StreamTaskCheckpoints> (*make_checkpoints)(const StreamTaskCheckpointsContext&);
+  std::unique_ptr<AsyncOperationsPool> (*make_async_pool)(Timers&);
+  // A task restores in INITIALIZING and is RUNNING from then on (1.20); otherwise it is RUNNING
+  // before it restores.
+  bool restores_in_initializing;
+  // The end of data is one thing and the end of the task another: operators finish, the next tasks
+  // hear of it by EndOfData, and the task stays for its final checkpoint.
+  bool has_end_of_data;
+  // A source stops before it takes a stop savepoint; otherwise it goes on until the savepoint
+  // is complete.
+  bool source_stops_first;
+  // Operators are closed tail to head.
+  bool closes_tail_first;
+};
+
+[[nodiscard]] const TaskSemantics& task_semantics_110();
+[[nodiscard]] const TaskSemantics& task_semantics_120();
+
+}  // namespace tailrace::engine
