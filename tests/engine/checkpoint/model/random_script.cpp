@@ -64,6 +64,15 @@ std::int64_t task_of(int choice, const Json& config) {
   return choice % 23 == 22 ? -1 : choice % tasks;
 }
 
+// The next one, if the tasks before have acknowledged in order; that makes checkpoints complete.
+std::int64_t next_task(const Json& id, const Json& state, std::int64_t otherwise) {
+  const Json pending = state.value("pending", Json::array());
+  for (const Json& one : pending) {
+    if (one.at("cp") == id) return one.at("acked");
+  }
+  return otherwise;
+}
+
 std::int64_t time_of(int choice, const Json& config) {
   const std::int64_t interval =
       config.at("interval").is_null() ? 50 : config.at("interval").get<std::int64_t>();
@@ -245,6 +254,7 @@ Json operation_of(const RawAction& action, const Json& config, const Json& state
     Json step{{"op", "ack"}, {"cp", checkpoint_of(a, state)}, {"task", task_of(b, config)}};
     if (kind % 3 == 0) step["state"] = "s" + std::to_string(number);
     if (kind % 41 == 0) step["otherJob"] = true;
+    if (!of_110 && b % 4 != 3) step["task"] = next_task(step.at("cp"), state, step.at("task"));
     if (!of_110 && kind % 6 == 0) step["union"] = true;
     if (!of_110 && kind % 33 == 0) step["state"] = "";
     return step;
