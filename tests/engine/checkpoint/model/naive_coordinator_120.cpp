@@ -174,10 +174,9 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
     } else if (op == "shutdown") {
       shut_down();
     } else if (op == "shutdownStore") {
-      for (const NaiveCompletedPtr& one : store_.kept) {
-        if (one->is_deleted_when(step.at("status"))) delete_completed(*one);
+      for (const NaiveCompletedPtr& one : store_.shut_down(step.at("status"))) {
+        delete_completed(*one);
       }
-      store_.kept.clear();
     } else {
       throw std::runtime_error("unknown operation " + op);
     }

@@ -1,7 +1,9 @@
 // Completed checkpoints and who keeps them in 1.20, restated for tests (spec coordinator.md 4.6).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -62,17 +64,39 @@ struct NaiveStore120 {
     //
     for (const NaiveCompletedPtr& one : kept) {
       if (one->is_savepoint()) continue;
-      for (const NaiveCompletedPtr& old : std::vector(subsumed)) {
-        if (old->id >= one->id) continue;
-        std::erase(subsumed, old);
-        if (!old->is_savepoint()) result.deleted.push_back(old);
-      }
+      result.deleted = delete_below(one->id);
       break;
     }
     return result;
   }
 
+  // Returns what is deleted, with what had to wait for its turn.
+  std::vector<NaiveCompletedPtr> shut_down(const std::string& status) {
+    std::vector<NaiveCompletedPtr> deleted;
+    std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
+    for (const NaiveCompletedPtr& one : kept) {
+      if (one->is_deleted_when(status)) {
+        deleted.push_back(one);
+      } else {
+        lowest = std::min(lowest, one->id);
+      }
+    }
+    kept.clear();
+    if (status == "SUSPENDED") return deleted;
+    for (const NaiveCompletedPtr& one : delete_below(lowest)) deleted.push_back(one);
+    return deleted;
+  }
+
  private:
+  std::vector<NaiveCompletedPtr> delete_below(std::int64_t id) {
+    std::vector<NaiveCompletedPtr> deleted;
+    for (const NaiveCompletedPtr& old : std::vector(subsumed)) {
+      if (old->id >= id) continue;
+      std::erase(subsumed, old);
+      if (!old->is_savepoint()) deleted.push_back(old);
+    }
+    return deleted;
+  }
   [[nodiscard]] NaiveCompletedPtr newest_checkpoint() const {
     NaiveCompletedPtr newest;
     for (const NaiveCompletedPtr& one : kept) {

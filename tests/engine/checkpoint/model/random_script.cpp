@@ -68,7 +68,7 @@ std::int64_t task_of(int choice, const Json& config) {
 std::int64_t next_task(const Json& id, const Json& state, std::int64_t otherwise) {
   const Json pending = state.value("pending", Json::array());
   for (const Json& one : pending) {
-    if (one.at("cp") == id) return one.at("acked");
+    if (one.at("cp") == id && one.at("missing") > 0) return one.at("acked");
   }
   return otherwise;
 }
