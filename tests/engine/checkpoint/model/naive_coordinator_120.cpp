@@ -595,8 +595,8 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
   // Returns what tasks hear of as subsumed.
   std::int64_t store(const NaiveCompletedPtr& completed) {
     const NaiveStore120::Added added = store_.add(completed);
-    for (const NaiveCompletedPtr& old : added.deleted) {
-      delete_completed(*old);
+    for (const NaiveCompletedPtr& old : added.cleaned) {
+      if (!old->is_savepoint()) delete_completed(*old);
       drain();
     }
     const NaiveCompletedPtr& last = added.last_subsumed;

@@ -42,8 +42,8 @@ struct NaiveStore120 {
   std::vector<NaiveCompletedPtr> subsumed;  // not deleted yet
 
   struct Added {
-    NaiveCompletedPtr last_subsumed;  // of those that went, the one with the largest id
-    std::vector<NaiveCompletedPtr> deleted;
+    NaiveCompletedPtr last_subsumed;         // of those that went, the one with the largest id
+    std::vector<NaiveCompletedPtr> cleaned;  // of which savepoints are not deleted
   };
 
   Added add(const NaiveCompletedPtr& latest) {
@@ -64,7 +64,7 @@ struct NaiveStore120 {
     //
     for (const NaiveCompletedPtr& one : kept) {
       if (one->is_savepoint()) continue;
-      result.deleted = delete_below(one->id);
+      result.cleaned = take_below(one->id);
       break;
     }
     return result;
@@ -83,19 +83,21 @@ struct NaiveStore120 {
     }
     kept.clear();
     if (status == "SUSPENDED") return deleted;
-    for (const NaiveCompletedPtr& one : delete_below(lowest)) deleted.push_back(one);
+    for (const NaiveCompletedPtr& one : take_below(lowest)) {
+      if (!one->is_savepoint()) deleted.push_back(one);
+    }
     return deleted;
   }
 
  private:
-  std::vector<NaiveCompletedPtr> delete_below(std::int64_t id) {
-    std::vector<NaiveCompletedPtr> deleted;
+  std::vector<NaiveCompletedPtr> take_below(std::int64_t id) {
+    std::vector<NaiveCompletedPtr> taken;
     for (const NaiveCompletedPtr& old : std::vector(subsumed)) {
       if (old->id >= id) continue;
       std::erase(subsumed, old);
-      if (!old->is_savepoint()) deleted.push_back(old);
+      taken.push_back(old);
     }
-    return deleted;
+    return taken;
   }
   [[nodiscard]] NaiveCompletedPtr newest_checkpoint() const {
     NaiveCompletedPtr newest;

@@ -41,9 +41,9 @@ constexpr std::array<const char*, 4> kStates110 = {"RUNNING", "newAttempt", "non
 constexpr std::array<const char*, 6> kStates120 = {"newAttempt", "FINISHED", "INITIALIZING",
                                                    "none",       "FINISHED", "CANCELED"};
 constexpr std::array<const char*, 3> kClaimModes = {"NO_CLAIM", "CLAIM", "LEGACY"};
-constexpr std::array<const char*, 8> kHooks120 = {"ok",    "null", "ok",    "never",
-                                                  "fails", "ok",   "never", "throws"};
-constexpr std::array<const char*, 6> kCoordinators = {"ok", "ok@v", "ok", "ok@v", "ok", "fails"};
+constexpr std::array<const char*, 12> kHooks120 = {
+    "ok", "null", "ok", "never", "fails", "ok", "never", "ok", "throws", "null", "ok", "never"};
+constexpr std::array<const char*, 6> kCoordinators = {"ok", "ok@v", "ok", "ok@v", "ok", "ok@v"};
 constexpr std::array<const char*, 4> kStatuses = {"FINISHED", "CANCELED", "FAILED", "SUSPENDED"};
 constexpr std::array<const char*, 3> kPolicies = {"NEVER_RETAIN_AFTER_TERMINATION",
                                                   "RETAIN_ON_FAILURE", "RETAIN_ON_CANCELLATION"};
@@ -144,7 +144,7 @@ Json config_of(const RawScript& script, ScriptDialect dialect) {
   if (choice(12) % 12 == 3) config["hooks"]["h2"] = pick(kHooks120, choice(12) / 12);
   if (choice(16) % 12 == 11) config["rpcFails"] = {task_of(choice(16) % 22, config)};
   if (choice(17) % 4 == 3) config["coordinators"] = {pick(kCoordinators, choice(17) / 4)};
-  if (choice(17) % 8 == 7) config["coordinators"].push_back(choice(17) % 3 == 2 ? "fails" : "ok");
+  if (choice(17) % 8 == 7) config["coordinators"].push_back(choice(17) % 15 == 14 ? "fails" : "ok");
   if (choice(18) % 4 == 3 && !config["interval"].is_null()) {
     const int slower = config["interval"].get<int>() + choice(18) % 100;
     config["backlogInterval"] = choice(18) % 8 == 7 ? 0 : slower;
@@ -161,11 +161,17 @@ bool contains(const Json& list, const Json& value) {
 // A checkpoint whose metadata can be read without giving out an id for the second time.
 Json readable(const Json& state, bool is_new) {
   const Json written = state.value("written", Json::array());
-  if (written.empty() || !state.at("pending").empty()) return {};
+  if (written.empty() || !state.at("pending").empty() || !state.contains("nextId")) {
+    if (!is_new || written.empty()) return {};
+  }
   const Json retained = state.at("retained");
   const Json newest = written.back();
   if (contains(retained, newest)) return {};
   return is_new || newest == state.at("nextId").get<std::int64_t>() - 1 ? newest : Json();
+}
+
+std::size_t written_count(const Json& state) {
+  return state.value("written", Json::array()).size();
 }
 
 // What an operator coordinator has stored is not read back, so whether it is missed is not asked.
@@ -174,7 +180,7 @@ Json restore_of(int choice, const Json& config, const Json& state, bool is_new) 
   if (choice % 4 < 2 && !id.is_null()) {
     return {{"op", "restoreSavepoint"},
             {"cp", id},
-            {"mode", pick(kClaimModes, choice / 4)},
+            {"mode", pick(kClaimModes, choice / 4 + static_cast<int>(written_count(state)))},
             {"allowNonRestored", config.contains("coordinators") || choice % 5 < 2}};
   }
   return {{"op", choice % 4 == 3 ? "restoreInitial" : "restoreLatest"}};
@@ -204,6 +210,25 @@ Json operation_of_120(const RawAction& action, const Json& config, const Json& s
   if (kind >= 880 && kind < 887 && config.contains("hooks")) {
     return {{"op", "hookDone"}, {"hook", b % 2 == 0 ? "h1" : "h2"}};
   }
+  if (a % 16 == 5 && !readable(state, false).is_null()) return restore_of(0, config, state, false);
+  // What begins before another checkpoint's completion, and failure, may complete after it.
+  const Json pending = state.value("pending", Json::array());
+  if (!pending.empty() && kind >= 250 && kind < 480) {
+    const Json& oldest = pending.front().at("cp");
+    const Json retained = state.at("retained");
+    if (state.at("failureCount") > 0) {
+      return {{"op", "ack"}, {"cp", oldest}, {"task", next_task(oldest, state, 0)}};
+    }
+    if (!retained.empty() && oldest < retained.back()) {
+      if (pending.size() == 1) {
+        return {{"op", "request"}, {"request", number}, {"kind", "checkpoint"}};
+      }
+      return {{"op", "decline"},
+              {"cp", pending.back().at("cp")},
+              {"task", 0},
+              {"reason", "CHECKPOINT_DECLINED"}};
+    }
+  }
   // Starting anew ends everything that is pending, so that little would ever complete.
   if (kind >= 790 && kind < 850 && state.value("periodicOn", false) && a % 4 != 3) {
     const std::int64_t id = checkpoint_of(a, state);
@@ -213,13 +238,14 @@ Json operation_of_120(const RawAction& action, const Json& config, const Json& s
   if (has_backlog && kind >= 720 && kind < 895 && kind % 5 == 4) {
     return {{"op", "backlog"}, {"operator", b % 2}, {"on", a % 3 != 2}};
   }
-  if (kind >= 915 && kind < 930) {
-    return {{"op", "finishTask"}, {"task", std::max<std::int64_t>(0, task_of(b, config))}};
-  }
-  if (kind >= 930 && kind < 945) {
+  // A task that does not run keeps everything from beginning, so most of this is healing.
+  if (kind >= 915 && kind < 945) {
+    const std::int64_t task = std::max<std::int64_t>(0, task_of(b, config));
+    if (kind < 918) return {{"op", "finishTask"}, {"task", task}};
+    const char* healed = a % 4 == 0 ? "newAttempt" : "RUNNING";
     return {{"op", "taskState"},
-            {"task", std::max<std::int64_t>(0, task_of(b, config))},
-            {"state", a % 2 == 0 ? "RUNNING" : pick(kStates120, a / 2)}};
+            {"task", task},
+            {"state", kind < 941 ? healed : pick(kStates120, a / 2)}};
   }
   if (kind == 964 && a % 8 == 7) {  // more than can wait
     Json requests = Json::array();
@@ -234,7 +260,8 @@ Json operation_of_120(const RawAction& action, const Json& config, const Json& s
   if (kind >= 990 && kind < 996 && !state.value("restarted", false)) {
     return {{"op", "restart"}, {"config", config_of_restart(a, config)}};
   }
-  if (kind >= 990 && state.value("shutDown", false)) {
+  if (kind >= 990 && kind < 996) return restore_of(b, config, state, false);
+  if (kind >= 996 && state.value("shutDown", false)) {
     return {{"op", "shutdownStore"}, {"status", pick(kStatuses, a)}};
   }
   return {};

@@ -1,4 +1,5 @@
 // Random scripts are worth what they reach: everything that a recording can say must be among it.
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -52,6 +53,19 @@ void count_step(const Json& step, Counts& counts) {
   if (op == "ack" && waits) ++counts["acknowledged before it was triggered"];
 }
 
+// What shows only in the order of things.
+void count_history(const Json& steps, Counts& counts) {
+  std::int64_t newest = 0;
+  for (const Json& step : steps) {
+    for (const Json& event : step.at("out")) {
+      if (event.at("e") != "completed") continue;
+      const std::int64_t id = event.at("cp");
+      if (id < newest) ++counts["completed after a newer one"];
+      newest = std::max(newest, id);
+    }
+  }
+}
+
 Counts counts_of(ScriptDialect dialect, MakeNaiveCoordinator make) {
   constexpr int kScripts = 1500;
   constexpr int kSize = 100;
@@ -63,6 +77,7 @@ Counts counts_of(ScriptDialect dialect, MakeNaiveCoordinator make) {
     for (const char* steps : {"steps", "steps2"}) {
       if (!line.contains(steps)) continue;
       for (const Json& step : line.at(steps)) count_step(step, counts);
+      count_history(line.at(steps), counts);
     }
   }
   return counts;
@@ -138,7 +153,9 @@ TEST(RandomScripts, OfTheDialectOf110ReachEverything) {
 TEST(RandomScripts, OfTheDialectOf120ReachEverything) {
   const Counts counts = counts_of(ScriptDialect::k120, &make_naive_coordinator_120);
   expect_each(counts, kBoth);
-  expect_each(counts, {"op finishTask",
+  expect_each(counts, {"completed after a newer one",
+
+                       "op finishTask",
                        "op hookDone",
                        "op backlog",
                        "op restoreInitial",
