@@ -10,6 +10,7 @@ namespace tailrace::engine {
 namespace {
 
 bool has_state(const OperatorState& state) {
+  if (state.coordinator_state.has_value()) return true;
   return std::any_of(state.subtasks.begin(), state.subtasks.end(),
                      [](const auto& subtask) { return subtask.second.has_state(); });
 }

@@ -343,7 +343,9 @@ void CheckpointCoordinator120::fail_finalisation(CheckpointFailureReason reason)
   // Flink's raw error, which has no reason; see checkpoint_coordinator.hpp.
   finalising_->fail(CheckpointFailureReason::FINALIZE_CHECKPOINT_FAILURE);
   abort_pending_checkpoint(finalising_, reason, std::nullopt);
-  end_finalisation(reason);
+  // What failed is then writing, and a trigger phase looks for I/O errors first.
+  const bool io = reason == CheckpointFailureReason::FINALIZE_CHECKPOINT_FAILURE;
+  end_finalisation(io ? CheckpointFailureReason::IO_EXCEPTION : reason);
 }
 
 void CheckpointCoordinator120::end_finalisation(std::optional<CheckpointFailureReason> failure) {

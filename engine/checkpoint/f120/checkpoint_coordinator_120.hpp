@@ -150,7 +150,7 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   // the checkpoint and the phase when an answer comes late.
   struct TriggerPhase;
   using Phase = std::shared_ptr<TriggerPhase>;
-  // The end of a finalisation: none, or why it failed.
+  // The end of a finalisation: none, or what a trigger phase makes of its failure.
   using Finalised = base::InplaceFunction<void(std::optional<CheckpointFailureReason>), 128>;
 
   // Under the lock: now, or when whoever has it is done.
@@ -199,7 +199,8 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   void acknowledge_locked(AcknowledgeCheckpoint& message, AcknowledgeDone done);
   void discard_subtask_state(const AcknowledgeCheckpoint& message);
   // Statistics, checkpoint_coordinator_120_stats.cpp.
-  void report_pending(PendingCheckpoint120& pending);
+  CheckpointStatsPtr report_pending(const CheckpointMetaData& meta, const CheckpointPlan& plan,
+                                    const CheckpointProperties& properties);
   void report_acknowledged(const PendingCheckpoint120& pending,
                            const AcknowledgeCheckpoint& message);
   void report_incomplete(CheckpointId id, ExecutionAttemptId attempt,

@@ -7,7 +7,9 @@
 
 namespace tailrace::engine {
 
-void CheckpointCoordinator120::report_pending(PendingCheckpoint120& pending) {
+CheckpointStatsPtr CheckpointCoordinator120::report_pending(
+    const CheckpointMetaData& meta, const CheckpointPlan& plan,
+    const CheckpointProperties& properties) {
   std::vector<StatsVertex> vertices;
   const auto add = [&vertices](const std::vector<ExecutionVertexAccess*>& tasks) {
     for (const ExecutionVertexAccess* task : tasks) {
@@ -17,15 +19,16 @@ void CheckpointCoordinator120::report_pending(PendingCheckpoint120& pending) {
       vertices[index] = {task->job_vertex_id(), task->parallelism()};
     }
   };
-  add(pending.plan().tasks_to_wait_for);
-  add(pending.plan().finished_tasks);
-  pending.set_statistics(services_.stats_tracker->report_pending_checkpoint(
-      pending.id(), pending.meta().timestamp_ms, pending.properties(), vertices));
+  add(plan.tasks_to_wait_for);
+  add(plan.finished_tasks);
+  CheckpointStatsPtr statistics = services_.stats_tracker->report_pending_checkpoint(
+      meta.id, meta.timestamp_ms, properties, vertices);
   const SubtaskStateStats finished =
       finished_subtask_state_stats_120(services_.clock->now().millis_truncated());
-  for (const ExecutionVertexAccess* task : pending.plan().finished_tasks) {
-    pending.statistics()->report_subtask_stats(task->vertex_index(), task->subtask(), finished);
+  for (const ExecutionVertexAccess* task : plan.finished_tasks) {
+    statistics->report_subtask_stats(task->vertex_index(), task->subtask(), finished);
   }
+  return statistics;
 }
 
 void CheckpointCoordinator120::report_acknowledged(const PendingCheckpoint120& pending,

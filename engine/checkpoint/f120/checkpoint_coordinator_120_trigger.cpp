@@ -164,12 +164,17 @@ void CheckpointCoordinator120::create_pending_checkpoint(const Phase& phase, Che
   for (const AsynchronousMasterHook* hook : master_hooks_) hooks.push_back(hook->identifier());
   const auto tasks = static_cast<std::int32_t>(plan.tasks_to_wait_for.size());
   const CheckpointMetaData meta{id, phase->timestamp_ms};
+  CheckpointStatsPtr statistics = report_pending(meta, plan, request.properties);
+  if (tasks == 0) {
+    // Every task is over. In the statistics it stays in progress, as in Flink's.
+    return complete_trigger_promise(phase, CheckpointFailureReason::TRIGGER_CHECKPOINT_FAILURE);
+  }
   phase->pending = std::make_shared<PendingCheckpoint120>(
       meta, std::move(plan), std::move(coordinators), std::move(hooks), request.properties,
       std::move(request.done));
   request.done.reset();
   phase->pending->set_options(options_for(request.properties, nullptr));
-  report_pending(*phase->pending);
+  phase->pending->set_statistics(std::move(statistics));
   services_.observer->on_checkpoint_triggered(configuration_.job, meta, phase->pending->options(),
                                               tasks);
   TAILRACE_ASSERT(request.properties.forced ||

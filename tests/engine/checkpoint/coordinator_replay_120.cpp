@@ -145,11 +145,12 @@ class ScriptedHook final : public AsynchronousMasterHook {
 
 class ScriptedCoordinator final : public OperatorCoordinatorCheckpointContext {
  public:
-  ScriptedCoordinator(Notes& notes, std::int64_t number, OperatorId id, bool fails)
-      : notes_(notes), number_(number), id_(id), fails_(fails) {}
+  ScriptedCoordinator(Notes& notes, std::int64_t number, OperatorId id, std::int32_t parallelism,
+                      bool fails)
+      : notes_(notes), number_(number), id_(id), parallelism_(parallelism), fails_(fails) {}
 
   [[nodiscard]] OperatorId operator_id() const override { return id_; }
-  [[nodiscard]] std::int32_t current_parallelism() const override { return 1; }
+  [[nodiscard]] std::int32_t current_parallelism() const override { return parallelism_; }
   [[nodiscard]] std::int32_t max_parallelism() const override { return 32768; }
   void checkpoint_coordinator(CheckpointId id,
                               base::InplaceFunction<void(Snapshot)> done) override {
@@ -173,6 +174,7 @@ class ScriptedCoordinator final : public OperatorCoordinatorCheckpointContext {
   Notes& notes_;
   std::int64_t number_;
   OperatorId id_;
+  std::int32_t parallelism_;
   bool fails_;
 };
 
@@ -326,8 +328,9 @@ class Script120 final : private ScheduleListener,
       OperatorId id;
       const bool of_source = kind == "ok@v";
       id.bytes[15] = static_cast<std::uint8_t>(of_source ? 1 : 100 + number);
-      coordinators_.push_back(
-          std::make_unique<ScriptedCoordinator>(notes_, number++, id, kind == "fails"));
+      const std::int32_t parallelism = of_source ? config.at("sources").get<std::int32_t>() : 1;
+      coordinators_.push_back(std::make_unique<ScriptedCoordinator>(notes_, number++, id,
+                                                                    parallelism, kind == "fails"));
       contexts.push_back(coordinators_.back().get());
     }
     NotingVertex120::Listener& tasks = *this;

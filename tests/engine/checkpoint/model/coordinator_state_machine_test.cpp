@@ -2,58 +2,25 @@
 //
 // The model plays a script and thereby writes a recording, in the form of those of Flink; the replay
 // that reads Flink's recordings plays that one on the real coordinator.
-#include <cstdlib>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "tests/engine/checkpoint/coordinator_replay_110.hpp"
+#include "tests/engine/checkpoint/coordinator_replay_120.hpp"
 #include "tests/engine/checkpoint/model/naive_coordinator.hpp"
 #include "tests/engine/checkpoint/model/random_script.hpp"
+#include "tests/engine/checkpoint/model/recorded_script.hpp"
 
 namespace tailrace::engine::test {
 namespace {
 
 using Json = nlohmann::json;
 
-// Any number in the range will do, as long as it changes from draw to draw.
-NaiveCoordinator::Draw draws() {
-  return [count = std::int64_t{0}](std::int64_t low, std::int64_t high, const Json&) mutable {
-    return low + (37 * ++count) % (std::min<std::int64_t>(high - low, 300) + 1);
-  };
-}
-
-struct Recorded {
-  Json inputs;  // config and operations only
-  Json line;    // with what the model did
-};
-
-Recorded record(const RawScript& script, ScriptDialect dialect,
-                std::unique_ptr<NaiveCoordinator> (*make)(const Json&, NaiveCoordinator::Draw)) {
-  const Json config = config_of(script, dialect);
-  Recorded result{{{"config", config}, {"steps", Json::array()}},
-                  {{"config", config}, {"steps", Json::array()}}};
-  const auto model = make(config, draws());
-  Json state = Json::object();
-  int number = 0;
-  for (const RawAction& action : script.actions) {
-    Json step = operation_of(action, config, state, number++, dialect);
-    result.inputs["steps"].push_back(step);
-    state = model->play(step);
-    for (auto& [key, value] : state.items()) {
-      if (key == "exception" && value == false) continue;
-      step[key] = value;
-    }
-    result.line["steps"].push_back(std::move(step));
-  }
-  return result;
-}
-
-void check(const RawScript& script, ScriptDialect dialect,
-           std::unique_ptr<NaiveCoordinator> (*make)(const Json&, NaiveCoordinator::Draw),
+void check(const RawScript& script, ScriptDialect dialect, MakeNaiveCoordinator make,
            std::string (*replay)(const Json&)) {
-  const Recorded recorded = record(script, dialect, make);
+  const RecordedScript recorded = record_on_model(script, dialect, make);
   std::string difference;
   try {
     difference = replay(recorded.line);
@@ -68,6 +35,11 @@ void check(const RawScript& script, ScriptDialect dialect,
 RC_GTEST_PROP(CoordinatorStateMachine110, DoesWhatTheNaiveOneDoes, ()) {
   const RawScript script = *raw_scripts();
   check(script, ScriptDialect::k110, &make_naive_coordinator_110, &replay_coordinator_script);
+}
+
+RC_GTEST_PROP(CoordinatorStateMachine120, DoesWhatTheNaiveOneDoes, ()) {
+  const RawScript script = *raw_scripts();
+  check(script, ScriptDialect::k120, &make_naive_coordinator_120, &replay_coordinator_script_120);
 }
 
 }  // namespace

@@ -21,9 +21,14 @@ class NaiveCoordinator {
   // `step` has an operation with its arguments. Returns everything that is a result: `out`, the state
   // afterwards and, where there is one, `returned` or `exception`.
   virtual Json play(const Json& step) = 0;
+  // The coordinator of the job's next life, to which this one leaves what it has written and stored.
+  [[nodiscard]] virtual std::unique_ptr<NaiveCoordinator> next_life(const Json& config,
+                                                                    Draw draw) const;
 };
 
 std::unique_ptr<NaiveCoordinator> make_naive_coordinator_110(const nlohmann::json& config,
+                                                             NaiveCoordinator::Draw draw);
+std::unique_ptr<NaiveCoordinator> make_naive_coordinator_120(const nlohmann::json& config,
                                                              NaiveCoordinator::Draw draw);
 
 // What happens in an order that Flink leaves open.
