@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <set>
@@ -21,11 +20,6 @@ namespace tailrace::golden {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Files of rows that nobody replays yet. This list must become empty.
-const std::set<std::string> kNotReplayedYet = {"rows_10_3_f110.jsonl", "rows_10_3_f120.jsonl",
-                                               "rows_10_5_f110.jsonl", "rows_10_5_f120.jsonl",
-                                               "rows_10_7_f120.jsonl"};
 
 // Null: there is none.
 const char* shared_folder() {
@@ -45,7 +39,7 @@ struct Row {
   std::vector<Json> variants;
 };
 
-// All rows of all tables, those that nobody replays included.
+// All rows of all tables.
 std::vector<Row> all_rows() {
   std::vector<Row> rows;
   for (const char* generation : {"f110", "f120"}) {
@@ -66,12 +60,6 @@ std::vector<Row> all_rows() {
     }
     for (auto& [id, row] : by_id) rows.push_back(std::move(row));
   }
-  return rows;
-}
-
-std::vector<Row> replayed_rows() {
-  std::vector<Row> rows = all_rows();
-  std::erase_if(rows, [](const Row& row) { return kNotReplayedYet.contains(row.file); });
   return rows;
 }
 
@@ -109,7 +97,7 @@ TEST_P(CoordinatorRow, Replays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(RowsCoordinator, CoordinatorRow, testing::ValuesIn(replayed_rows()),
+INSTANTIATE_TEST_SUITE_P(RowsCoordinator, CoordinatorRow, testing::ValuesIn(all_rows()),
                          [](const auto& row) { return test_name(row.param.named); });
 
 TEST(CoordinatorRows, EveryCaseOfTheSpecificationHasATest) {
@@ -121,25 +109,9 @@ TEST(CoordinatorRows, EveryCaseOfTheSpecificationHasATest) {
   EXPECT_GE(stated.size(), 150U);
 
   std::set<ConformanceCase> missing = stated;
-  std::set<ConformanceCase> waiting;
-  for (const Row& row : all_rows()) {
-    missing.erase(row.named);
-    if (kNotReplayedYet.contains(row.file) && stated.contains(row.named)) waiting.insert(row.named);
-  }
+  for (const Row& row : all_rows()) missing.erase(row.named);
   EXPECT_TRUE(missing.empty()) << "cases without a row:" << list_of(missing);
   RecordProperty("cases", static_cast<int>(stated.size()));
-  RecordProperty("not_replayed_yet", list_of(waiting));
-  if (!waiting.empty()) {
-    std::cout << waiting.size() << " of " << stated.size()
-              << " cases are not replayed yet:" << list_of(waiting) << '\n';
-  }
-}
-
-// So that the list shrinks as soon as it can.
-TEST(CoordinatorRows, WhatIsReplayedIsNotListedAsMissing) {
-  for (const std::string& file : kNotReplayedYet) {
-    EXPECT_EQ(replayer_of(file), nullptr) << file << " is replayed: take it off the list";
-  }
 }
 
 TEST(ConformanceTables, AreReadSectionBySection) {

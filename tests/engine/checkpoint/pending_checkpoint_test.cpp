@@ -33,7 +33,7 @@ struct Pending110 {
             CheckpointProperties::for_checkpoint(
                 CheckpointRetentionPolicy::NEVER_RETAIN_AFTER_TERMINATION),
             *storage.initialize_location_for_checkpoint(1),
-            {{ExecutionAttemptId{1}, &vertex, 0, false}},
+            {PendingCheckpoint110::Task(vertex)},
             std::move(hooks)};
   }
 };

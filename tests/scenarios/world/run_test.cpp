@@ -47,7 +47,7 @@ TEST(Trace, DoesNotDependOnWhatIsCollectedNorOnProgressReports) {
 // The README shows traces of the library: lines of the form `| wordcount | 42c902ec27391524 |`.
 TEST(Trace, IsWhatTheReadmeShows) {
   const std::string readme = read_text(std::string(TAILRACE_LIBRARY) + "/../../README.md");
-  const std::regex row(R"(\|\s*`?([a-z0-9-]+)`?\s*\|\s*`?([0-9a-f]{16})`?\s*\|)");
+  const std::regex row(R"(\|\s*`?([a-z0-9.-]+)`?\s*\|\s*`?([0-9a-f]{16})`?\s*\|)");
   std::map<std::string, std::string> shown;
   for (std::sregex_iterator at(readme.begin(), readme.end(), row), end; at != end; ++at) {
     shown.emplace((*at)[1], (*at)[2]);
