@@ -18,15 +18,6 @@
 
 namespace tailrace::engine {
 
-// Differences between the generations' state handle stores.
-struct HandleStoreSemantics {
-  // 1.20: after an uncertain failure nothing is deleted (PossibleInconsistentStateException). 1.10
-  // deletes what the entry would point to, so that an entry which is there cannot be read.
-  bool keeps_uncertain = true;
-  // 1.20: a request that looks whether there is such an entry goes before.
-  bool checks_existence = true;
-};
-
 // A job as the store had it.
 struct RecoveredJob {
   JobId id;

@@ -63,7 +63,7 @@ void CheckpointCoordinator120::drain_deferred() {
     ~Hold() { held_ = false; }
     bool& held_;
   };
-  while (!lock_held_ && finalising_ == nullptr && !deferred_.empty()) {
+  while (!is_locked() && !deferred_.empty()) {
     Deferred body = std::move(deferred_.front());
     deferred_.pop_front();
     const Hold hold(lock_held_);
@@ -360,6 +360,12 @@ void CheckpointCoordinator120::restore_latest_checkpointed_state(RestoreRequest 
       [this, request, done = std::move(done)]() mutable { restore_latest_locked(request, done); });
 }
 
+struct CheckpointCoordinator120::SavepointRestore {
+  CheckpointId next = 1;
+  bool allow_non_restored = false;
+  RestoreDone done;
+};
+
 void CheckpointCoordinator120::restore_savepoint(CompletedCheckpointPtr savepoint, ClaimMode mode,
                                                  bool allow_non_restored, RestoreDone done) {
   locked([this, savepoint = std::move(savepoint), mode, allow_non_restored,
@@ -381,20 +387,43 @@ void CheckpointCoordinator120::restore_savepoint(CompletedCheckpointPtr savepoin
     const CheckpointId next = savepoint->id + 1;
     services_.registry->note_restored(savepoint->id, mode == ClaimMode::CLAIM, false,
                                       SharingFilesStrategy::FORWARD_BACKWARD);
-    bool stored = false;
+    const auto restore = std::make_shared<SavepointRestore>();
+    restore->next = next;
+    restore->allow_non_restored = allow_non_restored;
+    restore->done = std::move(done);
+    ++store_waits_;
     services_.store->add(
         std::move(restored), [this] { return [this] { schedule_trigger_request(); }; },
-        [&stored](CompletedCheckpointStore120::Outcome outcome) {
-          stored = outcome.added == CompletedCheckpointStore120::Added::STORED;
-        });
-    TAILRACE_ASSERT(stored);
-    services_.id_counter->set_count(next);
-    last_id_ = next - 1;
+        lifeline_.bind([this, restore](CompletedCheckpointStore120::Outcome outcome) {
+          on_savepoint_stored(restore, outcome.added == CompletedCheckpointStore120::Added::STORED);
+        }));
+  });
+}
+
+void CheckpointCoordinator120::on_savepoint_stored(const std::shared_ptr<SavepointRestore>& restore,
+                                                   bool stored) {
+  if (!stored) return on_savepoint_count_set(*restore, false);
+  services_.id_counter->set_count_async(restore->next, lifeline_.bind([this, restore](bool is_set) {
+    on_savepoint_count_set(*restore, is_set);
+  }));
+}
+
+void CheckpointCoordinator120::on_savepoint_count_set(SavepointRestore& restore, bool is_set) {
+  --store_waits_;
+  const bool inside_the_call = std::exchange(lock_held_, true);
+  if (is_set) {
+    last_id_ = restore.next - 1;
     restore_latest_locked({.scope = RestoreScope::INITIAL,
                            .error_if_none = true,
-                           .allow_non_restored = allow_non_restored},
-                          done);
-  });
+                           .allow_non_restored = restore.allow_non_restored},
+                          restore.done);
+  } else {
+    TAILRACE_ASSERT_MSG(services_.fail_job != nullptr, std::string("the store failed"));
+    services_.fail_job->fail_job("Could not store the savepoint to restore from.");
+  }
+  if (inside_the_call) return;
+  lock_held_ = false;
+  drain_deferred();
 }
 
 void CheckpointCoordinator120::restore_latest_locked(RestoreRequest request, RestoreDone& done) {

@@ -33,6 +33,7 @@
 #include "engine/checkpoint/f120/default_checkpoint_plan_calculator.hpp"
 #include "engine/checkpoint/f120/operator_coordinator_checkpoint_context.hpp"
 #include "engine/checkpoint/f120/pending_checkpoint_120.hpp"
+#include "engine/checkpoint/fail_job_callback.hpp"
 #include "engine/checkpoint/scheduled_executor.hpp"
 #include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
 #include "engine/observer.hpp"
@@ -78,6 +79,7 @@ struct CheckpointCoordinatorServices120 {
   CheckpointFailureManager120* failure_manager = nullptr;
   CheckpointStatsTracker* stats_tracker = nullptr;
   const DefaultCheckpointPlanCalculator* plans = nullptr;
+  FailJobCallback* fail_job = nullptr;            // hears of a remote store that fails
   ScheduleListener* schedule_listener = nullptr;  // may be null
 };
 
@@ -149,6 +151,7 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   template <typename Body>
   void locked(Body body);
   void drain_deferred();
+  [[nodiscard]] bool is_locked() const { return lock_held_ || is_finalising() || store_waits_ > 0; }
   // On the timer thread, under the lock.
   template <typename Body>
   void on_timer(Body body);
@@ -161,6 +164,8 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   [[nodiscard]] CheckpointRequestDecider::Situation situation() const;
   [[nodiscard]] std::optional<CheckpointFailureReason> pre_check(bool periodic) const;
   void start_triggering(CheckpointTriggerRequestPtr request);
+  void on_checkpoint_id(const Phase& phase, std::optional<CheckpointId> id,
+                        std::unique_ptr<CheckpointPlan> plan);
   void create_pending_checkpoint(const Phase& phase, CheckpointId id, CheckpointPlan plan);
   void initialize_location(const Phase& phase);
   void snapshot_coordinators(const Phase& phase);
@@ -214,6 +219,9 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   // Step 6 of 4.3, then whoever waits, then whatever was deferred.
   void end_finalisation(std::optional<CheckpointFailureReason> failure);
   void restore_latest_locked(RestoreRequest request, RestoreDone& done);
+  struct SavepointRestore;
+  void on_savepoint_stored(const std::shared_ptr<SavepointRestore>& restore, bool stored);
+  void on_savepoint_count_set(SavepointRestore& restore, bool is_set);
   void restore_master_hooks(const CompletedCheckpoint& checkpoint, bool allow_non_restored);
 
   CheckpointCoordinatorConfiguration120 configuration_;
@@ -245,6 +253,7 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   std::optional<Time> last_completion_;  // none: "minus infinity" (M-5)
 
   bool lock_held_ = false;
+  std::int32_t store_waits_ = 0;  // the holder of the lock waits for the store
   Pending finalising_;
   CompletedCheckpointPtr storing_;
   Finalised finalised_;
@@ -254,7 +263,7 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
 
 template <typename Body>
 void CheckpointCoordinator120::locked(Body body) {
-  if (!lock_held_ && !is_finalising() && deferred_.empty()) {
+  if (!is_locked() && deferred_.empty()) {
     lock_held_ = true;
     try {
       body();

@@ -28,6 +28,15 @@ enum class HandleStored : std::uint8_t {
   UNCERTAIN,  // the connection broke: nobody knows
 };
 
+// Differences between the generations' state handle stores.
+struct HandleStoreSemantics {
+  // 1.20: after an uncertain failure nothing is deleted (PossibleInconsistentStateException). 1.10
+  // deletes what the entry would point to, so that an entry which is there cannot be read.
+  bool keeps_uncertain = true;
+  // 1.20: a request that looks whether there is such an entry goes before.
+  bool checks_existence = true;
+};
+
 struct StoredCheckpoint {
   CheckpointId id = kNoCheckpoint;
   CompletedCheckpointPtr

@@ -21,6 +21,8 @@ class HighAvailabilityIDCounter final : public CheckpointIDCounter {
     return std::nullopt;
   }
   void get_and_increment_async(Next done) override { count_.get_and_increment(std::move(done)); }
+  // A lost connection is an IllegalStateException or one of ZooKeeper's own.
+  [[nodiscard]] bool last_failure_was_io() const override { return false; }
   [[nodiscard]] CheckpointId get() const override { return count_.get(); }
   void set_count(CheckpointId) override {
     TAILRACE_ASSERT_MSG(false, std::string("a remote counter answers later"));
