@@ -61,6 +61,8 @@ class Observer {
   // The entry is there, or gone; the job manager does not know yet.
   virtual void on_checkpoint_entry_written(JobId, CheckpointId, bool /*savepoint*/) {}
   virtual void on_checkpoint_entry_removed(JobId, CheckpointId) {}
+  // The job manager has read the entry. `readable`: and what it points to.
+  virtual void on_checkpoint_entry_read(JobId, CheckpointId, bool /*readable*/) {}
   virtual void on_leader_granted(ProcessId) {}
 
   // Task manager.

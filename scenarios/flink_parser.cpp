@@ -130,6 +130,21 @@ std::optional<std::string> set_restart_strategy(FlinkOptions& options, const Fli
   return std::nullopt;
 }
 
+std::optional<std::string> set_high_availability(FlinkOptions& options, const FlinkValue& value) {
+  if (value.word == "none") {
+    options.high_availability = HighAvailabilityMode::NONE;
+  } else if (value.word == "zookeeper") {
+    options.high_availability = HighAvailabilityMode::ZOOKEEPER;
+  } else if (value.word != "kubernetes") {
+    return "is none of NONE, zookeeper or kubernetes";
+  } else if (!engine::brings_kubernetes_high_availability(options.generation)) {
+    return "is not known to this version of Flink; use zookeeper or NONE";
+  } else {
+    options.high_availability = HighAvailabilityMode::KUBERNETES;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> set_failover(FlinkOptions& options, const FlinkValue& value) {
   if (value.word == "full") {
     options.failover_strategy = FailoverStrategyKind::kFull;
@@ -208,6 +223,17 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
      set<&O::alignment_max_bytes>},
     {{"heartbeat.interval"}, F::kMillisAsLong, 1, kIntMax, set<&O::heartbeat_interval>},
     {{"heartbeat.timeout"}, F::kMillisAsLong, 1, kIntMax, set<&O::heartbeat_timeout>},
+    {{"high-availability", "high-availability.type"}, F::kWord, 0, 0, set_high_availability},
+    {{"high-availability.zookeeper.client.session-timeout"},
+     F::kMillisAsLong,
+     1,
+     kIntMax,
+     set<&O::zookeeper_session_timeout>},
+    {{"high-availability.kubernetes.leader-election.lease-duration"},
+     F::kDuration,
+     0,
+     0,
+     set<&O::kubernetes_lease_duration>},
     {{"restart-strategy", "restart-strategy.type"}, F::kWord, 0, 0, set_restart_strategy},
     {{"restart-strategy.fixed-delay.attempts"}, F::kInt, 0, kIntMax, set<&O::fixed_delay_attempts>},
     {{"restart-strategy.fixed-delay.delay"}, F::kDuration, 0, 0, set<&O::fixed_delay>},

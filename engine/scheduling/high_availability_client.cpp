@@ -228,6 +228,9 @@ void HighAvailableJob::read_next(std::shared_ptr<Reading> reading) {
         client_.ports().blobs->get(
             entry.pointer, lifeline_.bind([this, reading, id = id](const Blob& blob) {
               const auto& next = reading->entries[reading->result.size()].second;
+              if (client_.ports().observer != nullptr) {
+                client_.ports().observer->on_checkpoint_entry_read(job_, id, blob != nullptr);
+              }
               reading->result.push_back({id, blob == nullptr ? nullptr : next.checkpoint});
               read_next(reading);
             }));
