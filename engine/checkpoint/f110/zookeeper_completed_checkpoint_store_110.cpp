@@ -73,17 +73,23 @@ void ZooKeeperCompletedCheckpointStore110::drop_oldest(SharedDone done) {
 }
 
 void ZooKeeperCompletedCheckpointStore110::shutdown(JobStatus status) {
-  const std::deque<CompletedCheckpointPtr> all = std::exchange(checkpoints_, {});
+  std::deque<CompletedCheckpointPtr> all = std::exchange(checkpoints_, {});
   if (status == JobStatus::SUSPENDED) return;
-  for (const CompletedCheckpointPtr& checkpoint : all) {
-    handles_.release_and_try_remove(checkpoint->id,
-                                    lifeline_.bind([this, checkpoint, status](bool removed) {
-                                      if (removed && checkpoint->properties.discard_on(status)) {
-                                        discard_completed_checkpoint(*checkpoint, storage_);  // Z1
-                                      }
-                                    }));
-  }
-  handles_.clear_entries();
+  remove_all(std::make_shared<std::deque<CompletedCheckpointPtr>>(std::move(all)), status);
+}
+
+void ZooKeeperCompletedCheckpointStore110::remove_all(
+    std::shared_ptr<std::deque<CompletedCheckpointPtr>> all, JobStatus status) {
+  if (all->empty()) return handles_.clear_entries();
+  const CheckpointId id = all->front()->id;
+  handles_.release_and_try_remove(id, lifeline_.bind([this, all, status](bool removed) {
+    const CompletedCheckpointPtr checkpoint = std::move(all->front());
+    all->pop_front();
+    if (removed && checkpoint->properties.discard_on(status)) {
+      discard_completed_checkpoint(*checkpoint, storage_);  // Z1
+    }
+    remove_all(all, status);
+  }));
 }
 
 }  // namespace tailrace::engine

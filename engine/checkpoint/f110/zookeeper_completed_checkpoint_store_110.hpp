@@ -36,7 +36,7 @@ class ZooKeeperCompletedCheckpointStore110 final : public CompletedCheckpointSto
   // entries go first, then their files (Z1). An entry that cannot be removed is forgotten here and
   // stays there.
   void add_checkpoint_async(CompletedCheckpointPtr checkpoint, Done done) override;
-  // Nothing is deleted after a suspension.
+  // Goes on after the call. Nothing is deleted after a suspension.
   void shutdown(JobStatus status) override;
   [[nodiscard]] const std::deque<CompletedCheckpointPtr>& checkpoints() const override {
     return checkpoints_;
@@ -47,6 +47,8 @@ class ZooKeeperCompletedCheckpointStore110 final : public CompletedCheckpointSto
 
   void read(std::vector<CheckpointId> last_read, bool first, SharedDone done);
   void drop_oldest(SharedDone done);
+  // One after the other, then whatever else the job has there.
+  void remove_all(std::shared_ptr<std::deque<CompletedCheckpointPtr>> all, JobStatus status);
 
   std::size_t retained_;
   CheckpointHandleStore& handles_;

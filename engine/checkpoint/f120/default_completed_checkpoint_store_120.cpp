@@ -1,7 +1,6 @@
 #include "engine/checkpoint/f120/default_completed_checkpoint_store_120.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "sim/base/assert.hpp"
@@ -75,20 +74,30 @@ void DefaultCompletedCheckpointStore120::remove_subsumed(std::shared_ptr<Adding>
 void DefaultCompletedCheckpointStore120::shutdown(JobStatus status) {
   if (!std::exchange(running_, false)) return;
   registry_.close();
-  const std::deque<CompletedCheckpointPtr> all = std::exchange(checkpoints_, {});
+  std::deque<CompletedCheckpointPtr> all = std::exchange(checkpoints_, {});
   if (status == JobStatus::SUSPENDED) return;
-  CheckpointId lowest_kept = std::numeric_limits<CheckpointId>::max();
-  for (const CompletedCheckpointPtr& checkpoint : all) {
-    const bool discard = checkpoint->properties.discard_on(status);
-    if (!discard) lowest_kept = std::min(lowest_kept, checkpoint->id);
-    handles_.release_and_try_remove(checkpoint->id,
-                                    lifeline_.bind([this, checkpoint, discard](bool removed) {
-                                      if (!removed) return;
-                                      cleaner_.clean_checkpoint(checkpoint, discard, {});
-                                    }));
+  const auto removing = std::make_shared<Removing>();
+  removing->checkpoints = std::move(all);
+  removing->status = status;
+  remove_all(removing);
+}
+
+void DefaultCompletedCheckpointStore120::remove_all(std::shared_ptr<Removing> removing) {
+  if (!removing->checkpoints.empty()) {
+    const CheckpointId id = removing->checkpoints.front()->id;
+    handles_.release_and_try_remove(id, lifeline_.bind([this, removing](bool removed) {
+      CompletedCheckpointPtr checkpoint = std::move(removing->checkpoints.front());
+      removing->checkpoints.pop_front();
+      const bool discard = checkpoint->properties.discard_on(removing->status);
+      if (!discard) removing->lowest_kept = std::min(removing->lowest_kept, checkpoint->id);
+      if (removed) cleaner_.clean_checkpoint(std::move(checkpoint), discard, {});
+      remove_all(removing);
+    }));
+    return;
   }
   handles_.clear_entries();
-  cleaner_.clean_subsumed_checkpoints(lowest_kept, registry_.unregister_unused_state(lowest_kept),
+  cleaner_.clean_subsumed_checkpoints(removing->lowest_kept,
+                                      registry_.unregister_unused_state(removing->lowest_kept),
                                       [] { return CheckpointsCleaner::PostCleanup{}; });
 }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -40,7 +41,7 @@ class DefaultCompletedCheckpointStore120 final : public CompletedCheckpointStore
   // cleaner deletes their files whether or not they went.
   void add(CompletedCheckpointPtr checkpoint, MakePostCleanup make_post_cleanup,
            AddDone done) override;
-  // Nothing is deleted after a suspension.
+  // Goes on after the call. Nothing is deleted after a suspension.
   void shutdown(JobStatus status) override;
   [[nodiscard]] const std::deque<CompletedCheckpointPtr>& checkpoints() const override {
     return checkpoints_;
@@ -54,7 +55,15 @@ class DefaultCompletedCheckpointStore120 final : public CompletedCheckpointStore
     std::size_t next = 0;  // of subsumed.removed: whose entry goes next
   };
 
+  // A shutdown: one after the other, then whatever else the job has there.
+  struct Removing {
+    std::deque<CompletedCheckpointPtr> checkpoints;
+    JobStatus status = JobStatus::FINISHED;
+    CheckpointId lowest_kept = std::numeric_limits<CheckpointId>::max();
+  };
+
   void remove_subsumed(std::shared_ptr<Adding> adding);
+  void remove_all(std::shared_ptr<Removing> removing);
 
   std::size_t retained_;
   CheckpointHandleStore& handles_;
