@@ -145,6 +145,12 @@ std::optional<std::string> set_high_availability(FlinkOptions& options, const Fl
   return std::nullopt;
 }
 
+std::optional<std::string> set_lease_duration(FlinkOptions& options, const FlinkValue& value) {
+  if (value.duration < Duration::millis(1)) return "is out of range; it must be at least 1 ms";
+  options.kubernetes_lease_duration = value.duration;
+  return std::nullopt;
+}
+
 std::optional<std::string> set_failover(FlinkOptions& options, const FlinkValue& value) {
   if (value.word == "full") {
     options.failover_strategy = FailoverStrategyKind::kFull;
@@ -233,7 +239,7 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
      F::kDuration,
      0,
      0,
-     set<&O::kubernetes_lease_duration>},
+     set_lease_duration},
     {{"restart-strategy", "restart-strategy.type"}, F::kWord, 0, 0, set_restart_strategy},
     {{"restart-strategy.fixed-delay.attempts"}, F::kInt, 0, kIntMax, set<&O::fixed_delay_attempts>},
     {{"restart-strategy.fixed-delay.delay"}, F::kDuration, 0, 0, set<&O::fixed_delay>},
