@@ -81,6 +81,14 @@ TEST(Failover, AtEveryMomentOfARescaleTheNextLeaderTakesOver) {
   }
 }
 
+TEST(Failover, TheStoreComesBeforeTheSavepointThatTheJobWasSubmittedWith) {
+  const RunOutcome outcome = run(failing_over(
+      "[{at: 8s, rescale: {count: 1}}, {at: 14s, kill: {job_manager}, back_after: 1s}]"));
+  ASSERT_EQ(outcome.result.rescales.size(), 1U);
+  ASSERT_EQ(outcome.result.restarts.size(), 1U);
+  EXPECT_GT(outcome.result.restarts[0].restored_checkpoint, outcome.result.rescales[0].savepoint);
+}
+
 TEST(Failover, ManyLeadersInARowNeverUseAnIdTwice) {
   const Scenario scenario =
       failing_over("[{every: 9s, kill: {job_manager}, back_after: 500ms}]", {"duration=60s"});
