@@ -87,6 +87,12 @@ constexpr std::array kNames = std::to_array<ResultName>({
      [](const ResultView& v) -> Number { return v.result().checkpointing.completed; }},
     {"checkpoint_statistics.counts.failed", kCount,
      [](const ResultView& v) -> Number { return v.result().checkpointing.failed; }},
+    {"checkpoint_statistics.latest.restored.id", kCount,
+     [](const ResultView& v) -> Number {
+       const auto& restored = v.result().checkpointing.latest_restored;
+       if (!restored.has_value()) return std::nullopt;
+       return restored->id;
+     }},
     {"restarts", kCount,
      [](const ResultView& v) -> Number { return size_of(v.result().restarts.size()); }},
     {"rescales", kCount,

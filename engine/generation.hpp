@@ -34,6 +34,11 @@ struct TaskSemantics;
   return generation == Generation::kFlink110;
 }
 
+// Whether Flink itself brings high availability over Kubernetes (1.20); both bring ZooKeeper's.
+[[nodiscard]] constexpr bool brings_kubernetes_high_availability(Generation generation) {
+  return generation == Generation::kFlink120;
+}
+
 // What a task reads through (engine/barrier/checkpointed_inputs.hpp): all gates behind one barrier
 // handler. Borrows gates, observers, listener and clock.
 // Requires: at least one gate.

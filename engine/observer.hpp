@@ -55,6 +55,16 @@ class Observer {
   // `id` is kNoCheckpoint when the trigger failed before it had one.
   virtual void on_checkpoint_failed(JobId, CheckpointId, CheckpointFailureReason) {}
 
+  // High-availability store. The job manager asks for an entry to be written: `_metadata` and what
+  // the entry points to are there.
+  virtual void on_checkpoint_entry_sent(JobId, CheckpointId) {}
+  // The entry is there, or gone; the job manager does not know yet.
+  virtual void on_checkpoint_entry_written(JobId, CheckpointId, bool /*savepoint*/) {}
+  virtual void on_checkpoint_entry_removed(JobId, CheckpointId) {}
+  // The job manager has read the entry. `readable`: and what it points to.
+  virtual void on_checkpoint_entry_read(JobId, CheckpointId, bool /*readable*/) {}
+  virtual void on_leader_granted(ProcessId) {}
+
   // Task manager.
   virtual void on_barrier_processed(JobId, SubtaskRef, std::int32_t /*gate*/, ChannelIndex,
                                     CheckpointId) {}

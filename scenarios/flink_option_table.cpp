@@ -2,6 +2,8 @@
 
 #include <type_traits>
 
+#include "engine/generation.hpp"
+
 namespace tailrace::scenarios {
 namespace {
 
@@ -87,6 +89,27 @@ std::optional<std::string> set_restart_strategy(FlinkOptions& options, const Fli
   } else {
     return "is none of none, fixed-delay, failure-rate or exponential-delay";
   }
+  return std::nullopt;
+}
+
+std::optional<std::string> set_high_availability(FlinkOptions& options, const FlinkValue& value) {
+  if (value.word == "none") {
+    options.high_availability = HighAvailabilityMode::NONE;
+  } else if (value.word == "zookeeper") {
+    options.high_availability = HighAvailabilityMode::ZOOKEEPER;
+  } else if (value.word != "kubernetes") {
+    return "is none of NONE, zookeeper or kubernetes";
+  } else if (!engine::brings_kubernetes_high_availability(options.generation)) {
+    return "is not known to this version of Flink; use zookeeper or NONE";
+  } else {
+    options.high_availability = HighAvailabilityMode::KUBERNETES;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> set_lease_duration(FlinkOptions& options, const FlinkValue& value) {
+  if (value.duration < Duration::millis(1)) return "is out of range; it must be at least 1 ms";
+  options.kubernetes_lease_duration = value.duration;
   return std::nullopt;
 }
 
@@ -235,6 +258,18 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
      V::kOnly110},
     {{"heartbeat.interval"}, F::kMillisAsLong, 1, kIntMax, set<&O::heartbeat_interval>},
     {{"heartbeat.timeout"}, F::kMillisAsLong, 1, kIntMax, set<&O::heartbeat_timeout>},
+    {{"high-availability", "high-availability.type"}, F::kWord, 0, 0, set_high_availability},
+    {{"high-availability.zookeeper.client.session-timeout"},
+     F::kMillisAsLong,
+     1,
+     kIntMax,
+     set<&O::zookeeper_session_timeout>},
+    {{"high-availability.kubernetes.leader-election.lease-duration"},
+     F::kDuration,
+     0,
+     0,
+     set_lease_duration,
+     V::kOnly120},
     {{"restart-strategy", "restart-strategy.type"}, F::kWord, 0, 0, set_restart_strategy},
     {{"restart-strategy.fixed-delay.attempts"}, F::kInt, 0, kIntMax, set<&O::fixed_delay_attempts>},
     {{"restart-strategy.fixed-delay.delay"}, F::kDuration, 0, 0, set<&O::fixed_delay>},

@@ -34,6 +34,9 @@ enum class RestartStrategyKind : std::uint8_t {
   kExponentialDelay,
 };
 
+// Who keeps what must survive a job manager. NONE: nobody.
+enum class HighAvailabilityMode : std::uint8_t { NONE, ZOOKEEPER, KUBERNETES };
+
 enum class FailoverStrategyKind : std::uint8_t { kFull, kRegion };
 
 struct FlinkOptions {
@@ -68,6 +71,9 @@ struct FlinkOptions {
   engine::ExponentialDelayConfig exponential_delay;
   FailoverStrategyKind failover_strategy = FailoverStrategyKind::kRegion;  // unset (S-6.6)
   base::Duration slot_request_timeout = base::Duration::seconds(300);
+  HighAvailabilityMode high_availability = HighAvailabilityMode::NONE;
+  base::Duration zookeeper_session_timeout = base::Duration::seconds(60);
+  base::Duration kubernetes_lease_duration = base::Duration::seconds(15);
 
   // Network
   std::int64_t segment_bytes = 32 * 1024;

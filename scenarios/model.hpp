@@ -59,6 +59,12 @@ struct ResourceManager {
   Duration notices_after;  // active only: from the death of a process to its notice
 };
 
+// How long the highly available store takes to serve a request, besides the way.
+struct HighAvailabilityStore {
+  Duration read;
+  Duration write;
+};
+
 struct Cluster {
   TaskManagers task_managers;
   Network network;
@@ -66,6 +72,7 @@ struct Cluster {
   CheckpointStorage checkpoint_storage;
   Duration rpc_latency;  // one way, between any two processes
   ResourceManager resource_manager;
+  HighAvailabilityStore high_availability;
 };
 
 // --- job -------------------------------------------------------------------------------------
@@ -118,7 +125,13 @@ struct Job {
 
 // --- timeline --------------------------------------------------------------------------------
 
-enum class CheckpointMoment : std::uint8_t { kTriggered, kAcknowledged, kCompleted };
+enum class CheckpointMoment : std::uint8_t {
+  kTriggered,
+  kAcknowledged,
+  kCompleted,
+  kStoring,  // its entry is on its way to the highly available store
+  kStored,   // it is there, and the job manager does not know yet
+};
 
 struct Anchor {
   enum class Kind : std::uint8_t { kAt, kEvery, kCheckpoint };
@@ -133,7 +146,7 @@ struct Anchor {
 };
 
 enum class ActionKind : std::uint8_t {
-  kKill,               // a task manager's process ends: peers see closed connections
+  kKill,               // a process ends: peers see closed connections
   kVanish,             // its power is cut: only heartbeats notice
   kSlow,               // a subtask's work takes `factor_milli` as long, for `lasts`
   kPause,              // a subtask or a whole task manager stands still, for `lasts`
@@ -169,6 +182,7 @@ struct TimelineEntry {
   ActionKind action = ActionKind::kCheckpoint;
   std::optional<SubtaskTarget> subtask;           // kSlow, kPause, kFail
   std::optional<TaskManagerTarget> task_manager;  // kKill, kVanish, kPause
+  bool job_manager = false;                       // kKill, kVanish: it, and no task manager
   std::optional<Duration> back_after;             // kKill, kVanish: none: it stays away
   std::optional<Duration> lasts;                  // `for`; none: to the end of the run
   std::int64_t factor_milli = 1000;               // kSlow

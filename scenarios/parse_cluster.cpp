@@ -39,6 +39,12 @@ Cluster parse_cluster(MapReader reader, const FlinkOptions& flink) {
       cluster.resource_manager.kind == ResourceManagerKind::kStandalone) {
     resources.error("notices_after", "only an active resource manager notices anything");
   }
+
+  MapReader store = reader.section("high_availability", kHighAvailabilitySection);
+  cluster.high_availability = {store.time_span("read"), store.time_span("write")};
+  if (reader.has("high_availability") && flink.high_availability == HighAvailabilityMode::NONE) {
+    reader.error("high_availability", "there is none: flink.high-availability is NONE");
+  }
   return cluster;
 }
 

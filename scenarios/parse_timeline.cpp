@@ -154,8 +154,12 @@ class TimelineParser {
     const bool triggered = when.flag("triggered");
     const bool acknowledged = when.has("acknowledged");
     const bool completed = when.flag("completed");
-    if ((triggered ? 1 : 0) + (acknowledged ? 1 : 0) + (completed ? 1 : 0) != 1) {
-      when.error_here("needs one of triggered, acknowledged: N and completed");
+    const bool storing = when.flag("storing");
+    const bool stored = when.flag("stored");
+    if ((triggered ? 1 : 0) + (acknowledged ? 1 : 0) + (completed ? 1 : 0) + (storing ? 1 : 0) +
+            (stored ? 1 : 0) !=
+        1) {
+      when.error_here("needs one of triggered, acknowledged: N, completed, storing and stored");
     }
     if (acknowledged) {
       anchor.moment = CheckpointMoment::kAcknowledged;
@@ -163,18 +167,20 @@ class TimelineParser {
           std::min<std::int64_t>(when.number("acknowledged").value_or(1), 1 << 30));
     } else if (completed) {
       anchor.moment = CheckpointMoment::kCompleted;
+    } else if (storing) {
+      anchor.moment = CheckpointMoment::kStoring;
+    } else if (stored) {
+      anchor.moment = CheckpointMoment::kStored;
     }
   }
 
   void parse_action(MapReader& reader, TimelineEntry& entry) {
     switch (entry.action) {
       case ActionKind::kKill:
-        entry.task_manager =
-            parse_task_manager(reader.section("kill", kTaskManagerTargetSection), true);
+        parse_process(reader.section("kill", kTaskManagerTargetSection), entry);
         return;
       case ActionKind::kVanish:
-        entry.task_manager =
-            parse_task_manager(reader.section("vanish", kTaskManagerTargetSection), true);
+        parse_process(reader.section("vanish", kTaskManagerTargetSection), entry);
         return;
       case ActionKind::kSlow: {
         MapReader slow = reader.section("slow", kSlowSection);
@@ -210,6 +216,14 @@ class TimelineParser {
     }
   }
 
+  void parse_process(MapReader reader, TimelineEntry& entry) {
+    entry.job_manager = reader.flag("job_manager");
+    entry.task_manager = parse_task_manager(reader, !entry.job_manager);
+    if (entry.job_manager && entry.task_manager.has_value()) {
+      reader.error("job_manager", "the target is a task manager already");
+    }
+  }
+
   std::optional<TaskManagerTarget> parse_task_manager(MapReader reader, bool required) {
     const bool by_number = reader.has("task_manager");
     const bool by_role = reader.has("task_manager_of");
@@ -217,7 +231,8 @@ class TimelineParser {
       reader.error("task_manager_of", "the target is named by \"task_manager\" already");
     } else if (!by_number && !by_role) {
       if (required) {
-        reader.error_here("needs task_manager: N or task_manager_of: \"operator[subtask]\"");
+        reader.error_here(
+            "needs task_manager: N, task_manager_of: \"operator[subtask]\" or job_manager");
       }
       return std::nullopt;
     }

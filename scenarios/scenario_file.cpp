@@ -51,6 +51,20 @@ void check_end(MapReader& reader, const Scenario& scenario) {
   }
 }
 
+// Without a highly available store nothing is ever on its way to it.
+void check_store_moments(const Scenario& scenario, Diagnostics& diagnostics) {
+  if (scenario.flink.high_availability != HighAvailabilityMode::NONE) return;
+  for (const TimelineEntry& entry : scenario.timeline) {
+    const Anchor& anchor = entry.anchor;
+    if (anchor.kind == Anchor::Kind::kCheckpoint && (anchor.moment == CheckpointMoment::kStoring ||
+                                                     anchor.moment == CheckpointMoment::kStored)) {
+      diagnostics.error(entry.position,
+                        "timeline: \"storing\" and \"stored\" need a store that outlives the job "
+                        "manager; flink.high-availability is NONE");
+    }
+  }
+}
+
 Scenario parse_scenario(const yaml::Node& root, const std::string& path, Diagnostics& diagnostics) {
   Scenario scenario;
   scenario.sources = diagnostics.sources();
@@ -76,6 +90,7 @@ Scenario parse_scenario(const yaml::Node& root, const std::string& path, Diagnos
   check_end(reader, scenario);
   scenario.timeline =
       parse_timeline(reader.find("timeline"), scenario.job, scenario.cluster, diagnostics);
+  check_store_moments(scenario, diagnostics);
   scenario.expectations = parse_expectations(reader.find("expect"), diagnostics);
   return scenario;
 }

@@ -41,6 +41,7 @@ constexpr std::array kClusterKeys = std::to_array<KeySpec>({
     {"checkpoint_storage", T::kSection, kOptional, {}, 0, 0, {}, "shared by all"},
     {"job_manager", T::kSection, kOptional, {}, 0, 0, {}, "the process in charge"},
     {"resource_manager", T::kSection, kOptional, {}, 0, 0, {}, "who replaces processes"},
+    {"high_availability", T::kSection, kOptional, {}, 0, 0, {}, "ZooKeeper, or what stands for it"},
 });
 
 constexpr std::array kTaskManagersKeys = std::to_array<KeySpec>({
@@ -75,6 +76,12 @@ constexpr std::array kResourceManagerKeys = std::to_array<KeySpec>({
     {"kind", T::kChoice, kOptional, "standalone", 0, 0, "standalone|active",
      "active: starts others"},
     {"notices_after", T::kDuration, kOptional, "1s", 0, kEver, {}, "active: sees a dead process"},
+});
+
+// A write is answered when a quorum has it on disk: a few milliseconds in a healthy ensemble.
+constexpr std::array kHighAvailabilityKeys = std::to_array<KeySpec>({
+    {"read", T::kDuration, kOptional, "500us", 0, kEver, {}, "to serve a request"},
+    {"write", T::kDuration, kOptional, "5ms", 0, kEver, {}, "to serve one that changes something"},
 });
 
 constexpr std::array kJobKeys = std::to_array<KeySpec>({
@@ -156,6 +163,8 @@ constexpr std::array kWhenKeys = std::to_array<KeySpec>({
     {"triggered", T::kFlag, kOptional, {}, 0, 0, {}, "it begins"},
     {"acknowledged", T::kInteger, kOptional, {}, 1, kEver, {}, "by so many subtasks"},
     {"completed", T::kFlag, kOptional, {}, 0, 0, {}, "and is stored"},
+    {"storing", T::kFlag, kOptional, {}, 0, 0, {}, "its entry is on its way to the store"},
+    {"stored", T::kFlag, kOptional, {}, 0, 0, {}, "it is there, and nobody knows yet"},
     {"barrier", T::kOther, kNotYet, {}, 0, 0, {}, "at a subtask"},
     {"committed", T::kOther, kNotYet, {}, 0, 0, {}, "a transaction"},
     {"restart", T::kOther, kNotYet, {}, 0, 0, {}, "a phase of a restart"},
@@ -164,7 +173,7 @@ constexpr std::array kWhenKeys = std::to_array<KeySpec>({
 constexpr std::array kTaskManagerTargetKeys = std::to_array<KeySpec>({
     {"task_manager", T::kInteger, kOptional, {}, 0, 9'999, {}, "its number"},
     {"task_manager_of", T::kText, kOptional, {}, 0, 0, {}, "whichever runs operator[subtask]"},
-    {"job_manager", T::kOther, kNotYet, {}, 0, 0, {}, "the process in charge"},
+    {"job_manager", T::kFlag, kOptional, {}, 0, 0, {}, "the process in charge"},
 });
 
 constexpr std::array kSlowKeys = std::to_array<KeySpec>({
@@ -234,6 +243,7 @@ const SectionSpec kDiskSection{"cluster.disk", kDiskKeys};
 const SectionSpec kCheckpointStorageSection{"cluster.checkpoint_storage", kCheckpointStorageKeys};
 const SectionSpec kJobManagerSection{"cluster.job_manager", kJobManagerKeys};
 const SectionSpec kResourceManagerSection{"cluster.resource_manager", kResourceManagerKeys};
+const SectionSpec kHighAvailabilitySection{"cluster.high_availability", kHighAvailabilityKeys};
 const SectionSpec kJobSection{"job", kJobKeys};
 const SectionSpec kOperatorSection{"job.operators[]", kOperatorKeys};
 const SectionSpec kSourceFromSection{"job.operators[].from", kSourceFromKeys};
@@ -268,6 +278,7 @@ std::span<const SectionSpec* const> all_sections() {
                                                                         &kCheckpointStorageSection,
                                                                         &kJobManagerSection,
                                                                         &kResourceManagerSection,
+                                                                        &kHighAvailabilitySection,
                                                                         &kJobSection,
                                                                         &kOperatorSection,
                                                                         &kSourceFromSection,

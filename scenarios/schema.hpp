@@ -58,6 +58,7 @@ extern const SectionSpec kDiskSection;
 extern const SectionSpec kCheckpointStorageSection;
 extern const SectionSpec kJobManagerSection;
 extern const SectionSpec kResourceManagerSection;
+extern const SectionSpec kHighAvailabilitySection;
 extern const SectionSpec kJobSection;
 extern const SectionSpec kOperatorSection;
 extern const SectionSpec kSourceFromSection;

@@ -1,9 +1,9 @@
 // Decides when checkpoints start, collects their acknowledgements, completes or aborts them.
 //
 // The seam between the generations' CheckpointCoordinator. Lives in the job manager's process; every
-// function returns at once. Flink's coordinator holds a lock while it finalises a checkpoint; here
-// that takes virtual time, and calls that come in meanwhile (or from inside a callback of the
-// coordinator) wait for its end, in the order in which they came.
+// function returns at once. Flink's coordinator holds a lock while it finalises a checkpoint or reads
+// a store that is elsewhere; here that takes virtual time, and calls that come in meanwhile (or from
+// inside a callback of the coordinator) wait for its end, in the order in which they came.
 #pragma once
 
 #include <cstdint>

@@ -4,15 +4,28 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "engine/ids.hpp"
+#include "sim/base/callback.hpp"
 
 namespace tailrace::engine {
 
 class CheckpointIDCounter {
  public:
+  using Next = base::InplaceFunction<void(std::optional<CheckpointId>)>;
+  using Set = base::InplaceFunction<void(bool)>;
+
   virtual ~CheckpointIDCounter() = default;
 
+  // Whether the counter lives in another process: then only the functions with a `done` may be
+  // called, and they answer later. Otherwise they answer inside the call.
+  [[nodiscard]] virtual bool is_remote() const { return false; }
+  virtual void get_and_increment_async(Next done) { done(get_and_increment()); }
+  virtual void set_count_async(CheckpointId next, Set done) {
+    set_count(next);
+    done(true);
+  }
   // None: the counter failed, and used no id.
   virtual std::optional<CheckpointId> get_and_increment() = 0;
   // Whether the last call of `get_and_increment` failed with an I/O error (1.20 tells it apart).

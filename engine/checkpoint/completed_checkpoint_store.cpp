@@ -46,6 +46,17 @@ CompletedCheckpointPtr CompletedCheckpointStore::latest_checkpoint(bool prefer_c
   return all.back();
 }
 
+void register_shared_states_after_restored(std::deque<CompletedCheckpointPtr>& checkpoints,
+                                           SharedStateRegistry110& registry) {
+  for (CompletedCheckpointPtr& checkpoint : checkpoints) {
+    if (!shares_state(checkpoint->operator_states)) continue;
+    auto registered = std::make_shared<CompletedCheckpoint>(*checkpoint);
+    const auto error = registry.register_all_after_restored(registered->operator_states);
+    TAILRACE_ASSERT_MSG(!error.has_value(), *error);
+    checkpoint = std::move(registered);
+  }
+}
+
 StandaloneCompletedCheckpointStore::StandaloneCompletedCheckpointStore(
     std::int32_t retained, CheckpointStorage& storage, SharedStateRegistry110& registry)
     : retained_(retained < 1 ? 1 : static_cast<std::size_t>(retained)),
@@ -76,13 +87,7 @@ void StandaloneCompletedCheckpointStore::shutdown(JobStatus status) {
 
 void StandaloneCompletedCheckpointStore::register_shared_states_after_restored(
     SharedStateRegistry110& registry) {
-  for (CompletedCheckpointPtr& checkpoint : checkpoints_) {
-    if (!shares_state(checkpoint->operator_states)) continue;
-    auto registered = std::make_shared<CompletedCheckpoint>(*checkpoint);
-    const auto error = registry.register_all_after_restored(registered->operator_states);
-    TAILRACE_ASSERT_MSG(!error.has_value(), *error);
-    checkpoint = std::move(registered);
-  }
+  engine::register_shared_states_after_restored(checkpoints_, registry);
 }
 
 void StandaloneCompletedCheckpointStore::discard(const CompletedCheckpoint& checkpoint) {

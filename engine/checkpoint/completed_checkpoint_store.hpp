@@ -7,17 +7,32 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/checkpoint/completed_checkpoint.hpp"
 #include "engine/state/f110/shared_state_registry_110.hpp"
+#include "sim/base/callback.hpp"
 
 namespace tailrace::engine {
 
 class CompletedCheckpointStore {
  public:
+  // False: it failed. A store in memory never does at `recover`.
+  using Done = base::InplaceFunction<void(bool)>;
+
   virtual ~CompletedCheckpointStore() = default;
 
+  // Whether the entries live in another process: then only the functions with a `done` may be
+  // called, and they answer later. Otherwise they answer inside the call.
+  [[nodiscard]] virtual bool is_remote() const { return false; }
+  virtual void recover_async(Done done) {
+    recover();
+    done(true);
+  }
+  virtual void add_checkpoint_async(CompletedCheckpointPtr checkpoint, Done done) {
+    done(add_checkpoint(std::move(checkpoint)));
+  }
   // Re-reads a store that other processes share; nothing to do for one in memory.
   virtual void recover() = 0;
   // False: the store failed, and nothing has changed.
@@ -34,6 +49,10 @@ class CompletedCheckpointStore {
   // stored, the newest one that is no savepoint, if there is one.
   [[nodiscard]] CompletedCheckpointPtr latest_checkpoint(bool prefer_checkpoint) const;
 };
+
+// CompletedCheckpointStore::register_shared_states_after_restored of any list.
+void register_shared_states_after_restored(std::deque<CompletedCheckpointPtr>& checkpoints,
+                                           SharedStateRegistry110& registry);
 
 // In the job manager's memory.
 //

@@ -57,10 +57,16 @@ std::vector<ScheduledExecutor::Waiting> ScheduledExecutor::waiting() const {
   return result;
 }
 
+void ScheduledExecutor::resume() {
+  TAILRACE_ASSERT(waits_ > 0);
+  if (--waits_ == 0) set_alarm();
+}
+
 void ScheduledExecutor::run_due() {
+  if (waits_ > 0) return;  // X3
   in_round_ = true;
   const Time now = clock_.now();
-  while (!tasks_.empty() && tasks_.begin()->first.due <= now) {
+  while (waits_ == 0 && !tasks_.empty() && tasks_.begin()->first.due <= now) {
     auto node = tasks_.extract(tasks_.begin());
     const TaskId id = node.key().id;
     due_.erase(id);
@@ -76,7 +82,7 @@ void ScheduledExecutor::run_due() {
     }
   }
   // One round: what these hand over in turn comes after whatever is due by then (X2).
-  for (std::size_t count = immediate_.size(); count > 0; --count) {
+  for (std::size_t count = immediate_.size(); count > 0 && waits_ == 0; --count) {
     Callback action = std::move(immediate_.front());
     immediate_.pop_front();
     action();
@@ -86,7 +92,7 @@ void ScheduledExecutor::run_due() {
 }
 
 void ScheduledExecutor::set_alarm() {
-  if (in_round_) return;  // once, at its end
+  if (in_round_ || waits_ > 0) return;  // once, at its end
   const Time now = clock_.now();
   Time wanted = tasks_.empty() ? Time::max() : tasks_.begin()->first.due;
   if (!immediate_.empty() || wanted < now) wanted = now;

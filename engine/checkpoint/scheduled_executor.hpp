@@ -7,6 +7,7 @@
 //   X1  Tasks due at the same instant run in the order in which they were scheduled; a fixed-rate
 //       task keeps the place of its first scheduling.
 //   X2  What is handed over by `execute` runs after all tasks due at that instant.
+//   X3  While somebody waits on it, nothing runs: whatever is due then runs when the wait is over.
 #pragma once
 
 #include <cstdint>
@@ -57,6 +58,10 @@ class ScheduledExecutor {
   // Also from inside a running task, its own included. An unknown task is ignored.
   void cancel(TaskId task);
 
+  // The one thread of the executor waits for somebody else's answer, until `resume`.
+  void wait() { ++waits_; }
+  void resume();
+
   // In the order in which they will run.
   [[nodiscard]] std::vector<Waiting> waiting() const;
 
@@ -88,6 +93,7 @@ class ScheduledExecutor {
   TaskId running_ = 0;
   bool running_cancelled_ = false;
   bool in_round_ = false;
+  std::int32_t waits_ = 0;
   TimerId alarm_{};
   Time alarm_at_ = Time::max();
   base::Lifeline lifeline_;

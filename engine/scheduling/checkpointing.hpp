@@ -17,6 +17,7 @@
 #include "engine/checkpoint/completed_checkpoint.hpp"
 #include "engine/checkpoint/execution_vertex_access.hpp"
 #include "engine/checkpoint/fail_job_callback.hpp"
+#include "engine/checkpoint/ha/checkpoint_handle_store.hpp"
 #include "engine/ids.hpp"
 #include "engine/ports.hpp"
 #include "engine/scheduling/deployment.hpp"
@@ -49,6 +50,15 @@ struct CheckpointConfig {
   CheckpointId without_channel_state = kNoCheckpoint;
 };
 
+// What a job has in the highly available store of its cluster; without one, nothing.
+struct StoredJob {
+  CheckpointHandleStore* handles = nullptr;
+  SharedCount* count = nullptr;
+  // Read before the coordinator is made (CheckpointingFactory::retrieve), oldest first.
+  std::vector<CompletedCheckpointPtr> checkpoints;
+  bool recovered = false;  // by another leader than the one that it was submitted to
+};
+
 // What a coordinator is made of. Everything pointed to outlives it.
 struct CoordinatorContext {
   JobId job;
@@ -59,6 +69,7 @@ struct CoordinatorContext {
   std::vector<ExecutionVertexAccess*> tasks_to_trigger;  // of the sources
   std::vector<ExecutionVertexAccess*> all_tasks;         // to acknowledge, and to notify
   FailJobCallback* fail_job = nullptr;
+  StoredJob stored;
 };
 
 // A coordinator with all that it stands on.
@@ -73,7 +84,16 @@ class JobCheckpointing {
 
 class CheckpointingFactory {
  public:
+  // None: an entry cannot be read, and the job cannot start.
+  using Retrieved = base::InplaceFunction<void(std::optional<std::vector<CompletedCheckpointPtr>>)>;
+
   virtual ~CheckpointingFactory() = default;
+  [[nodiscard]] virtual HandleStoreSemantics handle_store_semantics() const { return {}; }
+  // Reads what `create` needs of the store, as StoredJob::checkpoints. By default, and in 1.10, which
+  // reads it at every restore, nothing: `done` runs inside the call.
+  virtual void retrieve(CheckpointHandleStore&, Retrieved done) {
+    done(std::vector<CompletedCheckpointPtr>{});
+  }
   [[nodiscard]] virtual std::unique_ptr<JobCheckpointing> create(CoordinatorContext context) = 0;
   // Reads a `_metadata` file and checks that the job can take its state (S-3.1 to S-3.3).
   [[nodiscard]] virtual base::Result<CompletedCheckpointPtr, std::string> load_savepoint(

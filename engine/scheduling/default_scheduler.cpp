@@ -29,7 +29,8 @@ DefaultScheduler::DefaultScheduler(JobId job, std::shared_ptr<const JobGraph> gr
                                    JobSubmission submission, const Ports& ports,
                                    const ClusterConfig& cluster, SlotPool& pool,
                                    ExecutionAttemptIds& attempt_ids,
-                                   CheckpointingFactory& checkpointing, SchedulerOwner& owner)
+                                   CheckpointingFactory& checkpointing, SchedulerOwner& owner,
+                                   StoredJob stored)
     : job_(job),
       submission_(std::move(submission)),
       semantics_(&scheduling_semantics(submission_.tasks.generation)),
@@ -44,6 +45,8 @@ DefaultScheduler::DefaultScheduler(JobId job, std::shared_ptr<const JobGraph> gr
       restart_strategy_(make_restart_strategy(submission_.restart,
                                               submission_.tasks.checkpointing_enabled,
                                               semantics_->restart, *ports.clock, *ports.random)),
+      is_stored_(stored.handles != nullptr),
+      is_recovered_(stored.recovered),
       end_of_data_(*graph) {
   for (const JobVertex& vertex : graph->vertices) {
     versions_.emplace_back(static_cast<std::size_t>(vertex.parallelism), 0);
@@ -55,6 +58,7 @@ DefaultScheduler::DefaultScheduler(JobId job, std::shared_ptr<const JobGraph> gr
   context.tasks = with_own_directory(submission_.tasks, job_);
   context.graph = graph;
   context.fail_job = this;
+  context.stored = std::move(stored);
   for (const ExecutionVertexId id : graph_.all_vertices()) {
     ExecutionVertex& vertex = graph_.vertex(id);
     context.all_tasks.push_back(&vertex);
@@ -71,6 +75,27 @@ DefaultScheduler::~DefaultScheduler() {
 
 void DefaultScheduler::start_scheduling() {
   TAILRACE_ASSERT(status() == JobStatus::CREATED);
+  if (is_stored_) {
+    restore_from_store();
+  } else {
+    start_from_savepoint_path();
+  }
+}
+
+void DefaultScheduler::restore_from_store() {
+  coordinator_->restore_latest_checkpointed_state(
+      {.scope = RestoreScope::INITIAL, .error_if_none = false, .allow_non_restored = false},
+      lifeline_.bind([this](const CompletedCheckpointPtr& latest) {
+        if (status() != JobStatus::CREATED) return;  // canceled meanwhile
+        if (latest != nullptr) return begin_from(*latest, false);
+        if (is_recovered_ && ports_.observer != nullptr) {
+          ports_.observer->on_restore(job_, kNoCheckpoint);
+        }
+        start_from_savepoint_path();
+      }));
+}
+
+void DefaultScheduler::start_from_savepoint_path() {
   if (submission_.savepoint_path.empty()) {
     begin();
     return;
@@ -97,19 +122,32 @@ void DefaultScheduler::start_scheduling() {
 }
 
 void DefaultScheduler::restore_savepoint(CompletedCheckpointPtr savepoint) {
-  coordinator_->restore_savepoint(
-      std::move(savepoint), submission_.checkpoints.claim_mode,
-      submission_.allow_non_restored_state, lifeline_.bind([this](CompletedCheckpointPtr restored) {
-        if (status() != JobStatus::CREATED) return;
-        TAILRACE_ASSERT(restored != nullptr);
-        if (const auto problem = assign_states(graph_.all_vertices(), *restored,
-                                               submission_.allow_non_restored_state)) {
-          terminate_job(JobStatus::FAILING, *problem);
-          return;
-        }
-        if (ports_.observer != nullptr) ports_.observer->on_restore(job_, restored->id);
-        begin();
-      }));
+  coordinator_->restore_savepoint(std::move(savepoint), submission_.checkpoints.claim_mode,
+                                  submission_.allow_non_restored_state,
+                                  lifeline_.bind([this](CompletedCheckpointPtr restored) {
+                                    if (status() != JobStatus::CREATED) return;
+                                    TAILRACE_ASSERT(restored != nullptr);
+                                    begin_from(*restored, submission_.allow_non_restored_state);
+                                  }));
+}
+
+void DefaultScheduler::begin_from(const CompletedCheckpoint& checkpoint,
+                                  bool allow_non_restored_state) {
+  if (const auto problem =
+          assign_states(graph_.all_vertices(), checkpoint, allow_non_restored_state)) {
+    terminate_job(JobStatus::FAILING, *problem);
+    return;
+  }
+  if (ports_.observer != nullptr) ports_.observer->on_restore(job_, checkpoint.id);
+  begin();
+}
+
+void DefaultScheduler::fail_job(std::string_view cause) {
+  if (status() == JobStatus::CREATED) {
+    terminate_job(JobStatus::FAILING, std::string(cause));
+  } else {
+    handle_global_failure(std::string(cause));
+  }
 }
 
 void DefaultScheduler::begin() {

@@ -51,13 +51,13 @@ class DefaultScheduler final : private ExecutionGraphListener,
   DefaultScheduler(JobId job, std::shared_ptr<const JobGraph> graph, JobSubmission submission,
                    const Ports& ports, const ClusterConfig& cluster, SlotPool& pool,
                    ExecutionAttemptIds& attempt_ids, CheckpointingFactory& checkpointing,
-                   SchedulerOwner& owner);
+                   SchedulerOwner& owner, StoredJob stored = {});
   DefaultScheduler(const DefaultScheduler&) = delete;
   DefaultScheduler& operator=(const DefaultScheduler&) = delete;
   ~DefaultScheduler();
 
-  // Restores the savepoint, if one was given, then allocates slots and deploys. A savepoint that
-  // cannot be restored fails the job.
+  // Restores the newest checkpoint of the highly available store, or else the savepoint, if one was
+  // given; then allocates slots and deploys. What cannot be restored fails the job (S-6.23).
   void start_scheduling();
 
   [[nodiscard]] JobStatus status() const { return graph_.status(); }
@@ -119,13 +119,16 @@ class DefaultScheduler final : private ExecutionGraphListener,
   void on_execution_failed(ExecutionVertexId vertex, const std::string& cause) override;
   void on_job_status(JobStatus status) override;
   // FailJobCallback.
-  void fail_job(std::string_view cause) override { handle_global_failure(std::string(cause)); }
+  void fail_job(std::string_view cause) override;
   void fail_job_due_to_task_failure(std::string_view cause, ExecutionAttemptId attempt) override;
   // StopWithSavepointOperations.
   void restart_checkpoint_scheduler() override;
   void fail_unrecoverably(const std::string& cause) override;
 
+  void restore_from_store();
+  void start_from_savepoint_path();
   void restore_savepoint(CompletedCheckpointPtr savepoint);
+  void begin_from(const CompletedCheckpoint& checkpoint, bool allow_non_restored_state);
   void begin();
   [[nodiscard]] VersionedVertices record_modifications(const std::vector<ExecutionVertexId>& ids);
   [[nodiscard]] std::uint64_t& version_of(ExecutionVertexId id);
@@ -170,6 +173,8 @@ class DefaultScheduler final : private ExecutionGraphListener,
   std::unique_ptr<RestartBackoffTimeStrategy> restart_strategy_;
   std::unique_ptr<JobCheckpointing> checkpointing_;
   CheckpointCoordinator* coordinator_ = nullptr;
+  bool is_stored_ = false;     // in a highly available store
+  bool is_recovered_ = false;  // from there
 
   std::vector<std::vector<std::uint64_t>> versions_;  // by vertex and subtask
   std::set<ExecutionVertexId> waiting_for_restart_;

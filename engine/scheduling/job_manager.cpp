@@ -27,6 +27,38 @@ bool is_over(JobStatus status) {
 
 }  // namespace
 
+struct JobManager::Recovery {
+  std::vector<RecoveredJob> jobs;
+  std::size_t next = 0;
+  std::vector<JobId> recovered;
+  base::InplaceFunction<void(std::vector<JobId>)> on_leader;
+};
+
+void JobManager::contend_for_leadership(base::InplaceFunction<void(std::vector<JobId>)> on_leader) {
+  TAILRACE_ASSERT(high_availability_ != nullptr);
+  auto recovery = std::make_shared<Recovery>();
+  recovery->on_leader = std::move(on_leader);
+  high_availability_->contend(lifeline_.bind([this, recovery] {
+    high_availability_->get_jobs(lifeline_.bind([this, recovery](std::vector<RecoveredJob> jobs) {
+      recovery->jobs = std::move(jobs);
+      recover_jobs(recovery);
+    }));
+  }));
+}
+
+void JobManager::recover_jobs(std::shared_ptr<Recovery> recovery) {
+  if (recovery->next == recovery->jobs.size()) {
+    high_availability_->publish_leader(gateway());
+    recovery->on_leader(std::move(recovery->recovered));
+    return;
+  }
+  const RecoveredJob& job = recovery->jobs[recovery->next++];
+  master_.recover(job, lifeline_.bind([this, recovery, id = job.id](bool recovered) {
+    if (recovered) recovery->recovered.push_back(id);
+    recover_jobs(recovery);
+  }));
+}
+
 base::Result<JobId, std::string> JobManager::submit_job(JobSubmission submission) {
   base::Result<JobGraph, std::string> graph = generate_job_graph(submission.graph);
   if (!graph) return base::Failure{graph.error()};

@@ -4,7 +4,9 @@
 // functions return at once.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/scheduling/job_master.hpp"
 #include "sim/base/result.hpp"
@@ -14,8 +16,18 @@ namespace tailrace::engine {
 class JobManager {
  public:
   // `checkpointing` makes the coordinators of the engine's generation; it outlives this.
-  JobManager(const Ports& ports, const ClusterConfig& config, CheckpointingFactory& checkpointing)
-      : self_(ports.self), master_(ports, config, checkpointing) {}
+  // What `services` points to outlives this as well.
+  JobManager(const Ports& ports, const ClusterConfig& config, CheckpointingFactory& checkpointing,
+             JobManagerServices services = {})
+      : self_(ports.self),
+        high_availability_(services.high_availability),
+        master_(ports, config, checkpointing, services) {}
+
+  // Waits for its turn to lead the cluster, takes over the jobs that the store has, and tells the
+  // task managers; then runs `on_leader` with these jobs. A job that cannot be taken over fails.
+  // Requires: a highly available store. No job is submitted before.
+  // Source: Flink 1.10 Dispatcher.grantLeadership, tryAcceptLeadershipAndRunJobs.
+  void contend_for_leadership(base::InplaceFunction<void(std::vector<JobId>)> on_leader);
 
   // What task managers register at.
   [[nodiscard]] RpcAddress<JobMasterGateway> gateway() { return {self_, &master_}; }
@@ -45,8 +57,14 @@ class JobManager {
   // Null, and `done` is told so, for an unknown job.
   [[nodiscard]] DefaultScheduler* find_scheduler(JobId job, StopDone& done);
 
+  // Takes the jobs over from `next` on, one after the other.
+  struct Recovery;
+  void recover_jobs(std::shared_ptr<Recovery> recovery);
+
   ProcessId self_;
+  HighAvailabilityClient* high_availability_;
   JobMaster master_;
+  base::Lifeline lifeline_;
 };
 
 }  // namespace tailrace::engine

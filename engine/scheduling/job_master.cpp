@@ -7,10 +7,11 @@
 namespace tailrace::engine {
 
 JobMaster::JobMaster(const Ports& ports, const ClusterConfig& config,
-                     CheckpointingFactory& checkpointing)
+                     CheckpointingFactory& checkpointing, JobManagerServices services)
     : ports_(ports),
       config_(config),
       checkpointing_(checkpointing),
+      services_(services),
       heartbeats_(
           *ports_.timers, config.heartbeat_interval, config.heartbeat_timeout,
           [this](ProcessId target) {
@@ -23,19 +24,73 @@ JobMaster::JobMaster(const Ports& ports, const ClusterConfig& config,
           [this](ProcessId lost) {
             disconnect_task_manager(lost, "The heartbeat of TaskManager with id " +
                                               std::to_string(lost.value) + " timed out.");
-          }) {}
+          }) {
+  if (services_.ids == nullptr) services_.ids = &own_ids_;
+}
 
 JobId JobMaster::start(std::shared_ptr<const JobGraph> graph, JobSubmission submission) {
-  const JobId job{++last_job_};
+  const JobId job{++services_.ids->last_job};
+  if (services_.high_availability == nullptr) {
+    create(job, std::move(graph), std::move(submission), {});
+    start_next(job);
+    return job;
+  }
+  const HighAvailabilityServices::Job stored{graph,
+                                             std::make_shared<const JobSubmission>(submission)};
+  create(job, std::move(graph), std::move(submission), stored_job(job, 1));
+  services_.high_availability->put_job(job, stored,
+                                       lifeline_.bind([this, job] { start_next(job); }));
+  return job;
+}
+
+void JobMaster::recover(RecoveredJob job, base::InplaceFunction<void(bool)> done) {
+  struct Recovery {
+    RecoveredJob job;
+    StoredJob stored;
+    base::InplaceFunction<void(bool)> done;
+  };
+  const auto recovery = std::shared_ptr<Recovery>(
+      new Recovery{job, stored_job(job.id, job.next_checkpoint), std::move(done)});
+  recovery->stored.recovered = true;
+  checkpointing_.retrieve(
+      *recovery->stored.handles,
+      lifeline_.bind([this, recovery](std::optional<std::vector<CompletedCheckpointPtr>> all) {
+        const JobId id = recovery->job.id;
+        if (!all.has_value()) {
+          on_job_terminated(id, JobStatus::FAILED, "Could not retrieve the job's checkpoints.");
+          return recovery->done(false);
+        }
+        recovery->stored.checkpoints = std::move(*all);
+        create(id, recovery->job.job.graph, *recovery->job.job.submission,
+               std::move(recovery->stored));
+        start_next(id);
+        recovery->done(true);
+      }));
+}
+
+StoredJob JobMaster::stored_job(JobId job, CheckpointId next_checkpoint) {
+  auto& handles = stored_jobs_[job];
+  handles = std::make_unique<HighAvailableJob>(*services_.high_availability, job, next_checkpoint,
+                                               checkpointing_.handle_store_semantics());
+  StoredJob stored;
+  stored.handles = handles.get();
+  stored.count = handles.get();
+  return stored;
+}
+
+void JobMaster::create(JobId job, std::shared_ptr<const JobGraph> graph, JobSubmission submission,
+                       StoredJob stored) {
   SchedulerOwner& owner = *this;
-  schedulers_[job] =
-      std::make_unique<DefaultScheduler>(job, std::move(graph), std::move(submission), ports_,
-                                         config_, pool_, attempt_ids_, checkpointing_, owner);
+  schedulers_[job] = std::make_unique<DefaultScheduler>(
+      job, std::move(graph), std::move(submission), ports_, config_, pool_, services_.ids->attempts,
+      checkpointing_, owner, std::move(stored));
+}
+
+void JobMaster::start_next(JobId job) {
   ports_.timers->schedule(Duration{0}, lifeline_.bind([this, job] {
     DefaultScheduler& scheduler = *schedulers_.at(job);
     if (scheduler.status() == JobStatus::CREATED) scheduler.start_scheduling();
   }));
-  return job;
 }
 
 DefaultScheduler* JobMaster::find_scheduler(JobId job) {
@@ -103,6 +158,7 @@ void JobMaster::on_slots_freed() {
 }
 
 void JobMaster::on_job_terminated(JobId job, JobStatus status, const std::string& cause) {
+  if (services_.high_availability != nullptr) services_.high_availability->remove_job(job);
   if (listener_ != nullptr) listener_->on_job_terminated(job, status, cause);
 }
 

@@ -11,6 +11,7 @@
 #include "engine/scheduling/default_scheduler.hpp"
 #include "engine/scheduling/gateways.hpp"
 #include "engine/scheduling/heartbeat_manager.hpp"
+#include "engine/scheduling/high_availability_client.hpp"
 #include "engine/scheduling/job_submission.hpp"
 #include "engine/scheduling/slot_pool.hpp"
 #include "sim/base/lifeline.hpp"
@@ -27,14 +28,30 @@ class JobListener {
   ~JobListener() = default;
 };
 
+// Ids that no other job manager of the cluster has given or will give; random ones in Flink.
+struct UniqueIds {
+  std::uint32_t last_job = 0;
+  ExecutionAttemptIds attempts;
+};
+
+// What a job manager finds in its cluster.
+struct JobManagerServices {
+  HighAvailabilityClient* high_availability = nullptr;  // null: jobs end with their job manager
+  UniqueIds* ids = nullptr;                             // null: there is only one job manager
+};
+
 class JobMaster final : public JobMasterGateway, private SchedulerOwner {
  public:
-  JobMaster(const Ports& ports, const ClusterConfig& config, CheckpointingFactory& checkpointing);
+  JobMaster(const Ports& ports, const ClusterConfig& config, CheckpointingFactory& checkpointing,
+            JobManagerServices services = {});
   JobMaster(const JobMaster&) = delete;
   JobMaster& operator=(const JobMaster&) = delete;
 
-  // Takes the job over; it starts as the next event.
+  // Takes the job over; it starts as the next event, or once the highly available store has it.
   JobId start(std::shared_ptr<const JobGraph> graph, JobSubmission submission);
+  // Takes a job of a former leader over, and starts it. `done` runs once it is known here, with
+  // whether its checkpoints can be read; if not, it does not start, and the listener hears of it.
+  void recover(RecoveredJob job, base::InplaceFunction<void(bool)> done);
   // Null for an unknown job. Jobs that have ended stay known.
   [[nodiscard]] DefaultScheduler* find_scheduler(JobId job);
   void set_job_listener(JobListener* listener) { listener_ = listener; }
@@ -51,6 +68,12 @@ class JobMaster final : public JobMasterGateway, private SchedulerOwner {
   void heartbeat_from_task_manager(ProcessId task_manager) override;
 
  private:
+  // Flink 1.10 CheckpointRecoveryFactory.
+  [[nodiscard]] StoredJob stored_job(JobId job, CheckpointId next_checkpoint);
+  void create(JobId job, std::shared_ptr<const JobGraph> graph, JobSubmission submission,
+              StoredJob stored);
+  void start_next(JobId job);
+
   // SchedulerOwner.
   void on_slots_freed() override;
   void on_job_terminated(JobId job, JobStatus status, const std::string& cause) override;
@@ -63,9 +86,10 @@ class JobMaster final : public JobMasterGateway, private SchedulerOwner {
   Ports ports_;
   ClusterConfig config_;
   CheckpointingFactory& checkpointing_;
+  JobManagerServices services_;
   SlotPool pool_;
-  ExecutionAttemptIds attempt_ids_;
-  std::uint32_t last_job_ = 0;
+  UniqueIds own_ids_;
+  std::map<JobId, std::unique_ptr<HighAvailableJob>> stored_jobs_;
   std::map<JobId, std::unique_ptr<DefaultScheduler>> schedulers_;
   bool offering_ = false;  // an event that offers slots is on its way
   JobListener* listener_ = nullptr;

@@ -22,6 +22,16 @@ void TaskExecutor::connect(RpcAddress<JobMasterGateway> job_master) {
   register_at_job_manager();
 }
 
+void TaskExecutor::job_manager_leader_changed(RpcAddress<JobMasterGateway> leader) {
+  if (leader.process == job_master_.process) return;
+  if (job_master_) {
+    fail_all("JobManager responsible for the job lost the leadership.");
+    ports_.timers->cancel(heartbeat_timer_);
+  }
+  job_master_ = leader;
+  if (job_master_) register_at_job_manager();
+}
+
 void TaskExecutor::register_at_job_manager() {
   TaskManagerRegistration registration{{ports_.self, this}, config_.index, config_.slots};
   job_master_.tell(*ports_.calls, kRpcBytes, [registration](JobMasterGateway& to) {
@@ -38,6 +48,7 @@ void TaskExecutor::watch_job_manager() {
 }
 
 void TaskExecutor::heartbeat_from_job_manager() {
+  if (!job_master_) return;  // of a leader that is none any more
   watch_job_manager();
   job_master_.tell(*ports_.calls, kRpcBytes, [self = ports_.self](JobMasterGateway& to) {
     to.heartbeat_from_task_manager(self);
@@ -48,6 +59,7 @@ void TaskExecutor::heartbeat_from_job_manager() {
 // manager registers anew.
 void TaskExecutor::disconnect_job_manager() {
   fail_all("JobManager responsible for the job lost the leadership or the connection.");
+  if (!job_master_) return;
   register_at_job_manager();
 }
 
@@ -79,8 +91,10 @@ void TaskExecutor::submit_task(std::shared_ptr<const TaskDeploymentDescriptor> d
 }
 
 void TaskExecutor::cancel_task(ExecutionAttemptId attempt) {
-  job_master_.tell(*ports_.calls, kRpcBytes,
-                   [attempt](JobMasterGateway& to) { to.cancel_acknowledged(attempt); });
+  if (job_master_) {
+    job_master_.tell(*ports_.calls, kRpcBytes,
+                     [attempt](JobMasterGateway& to) { to.cancel_acknowledged(attempt); });
+  }
   if (Task* task = find(attempt); task != nullptr) task->cancel();
 }
 

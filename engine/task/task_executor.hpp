@@ -33,6 +33,10 @@ class TaskExecutor final : public TaskExecutorGateway, private Task::Owner {
   // Registers with the job manager; its heartbeats are watched from then on.
   void connect(RpcAddress<JobMasterGateway> job_master);
 
+  // There is another leader, or, without a gateway, none: the tasks of the one before fail. Flink
+  // 1.10 JobLeaderService, TaskExecutor.jobManagerGainedLeadership, jobManagerLostLeadership.
+  void job_manager_leader_changed(RpcAddress<JobMasterGateway> leader);
+
   // TaskExecutorGateway
   void submit_task(std::shared_ptr<const TaskDeploymentDescriptor> descriptor) override;
   void cancel_task(ExecutionAttemptId attempt) override;

@@ -34,7 +34,7 @@ void CheckpointInvariants::on_job_manager_lost(Time now) {
   scheduling_ = false;
   stopping_ = engine::kNoCheckpoint;
   pending_.clear();
-  stored_unknown_ = true;
+  stored_unknown_ = !rules_.highly_available;
 }
 
 void CheckpointInvariants::on_triggered(engine::JobId job, engine::CheckpointId id,
@@ -75,7 +75,12 @@ void CheckpointInvariants::on_failed(engine::JobId job, engine::CheckpointId id,
 void CheckpointInvariants::on_restore(engine::JobId job, engine::CheckpointId restored, Time now) {
   if (job != job_) return;
   quiet_since_ = now;
-  if (stored_.empty() && last_triggered_ == 0) {
+  if (rules_.highly_available) {
+    // What a savepoint restores from is an entry as well.
+    if (last_triggered_ == 0 && restored != engine::kNoCheckpoint) last_triggered_ = restored;
+    stored_ = entries_[job];
+    std::erase_if(stored_, [](const Stored& stored) { return !stored.readable; });
+  } else if (stored_.empty() && last_triggered_ == 0) {
     // The job starts, from nothing or from what another job has left.
     if (restored != engine::kNoCheckpoint) {
       store(restored, true);
@@ -95,6 +100,26 @@ void CheckpointInvariants::on_restore(engine::JobId job, engine::CheckpointId re
   TAILRACE_ASSERT_MSG(restored == expected, "K4: restored checkpoint " + std::to_string(restored) +
                                                 ", the newest stored one is " +
                                                 std::to_string(expected));
+}
+
+void CheckpointInvariants::on_entry_written(engine::JobId job, engine::CheckpointId id,
+                                            bool savepoint) {
+  // By id, as their names sort: whatever was added last, that is how they are read.
+  std::deque<Stored>& entries = entries_[job];
+  const auto behind = std::find_if(entries.begin(), entries.end(),
+                                   [id](const Stored& stored) { return stored.id > id; });
+  entries.insert(behind, {id, savepoint});
+}
+
+void CheckpointInvariants::on_entry_removed(engine::JobId job, engine::CheckpointId id) {
+  std::erase_if(entries_[job], [id](const Stored& stored) { return stored.id == id; });
+}
+
+void CheckpointInvariants::on_entry_read(engine::JobId job, engine::CheckpointId id,
+                                         bool readable) {
+  for (Stored& stored : entries_[job]) {
+    if (stored.id == id) stored.readable = readable;
+  }
 }
 
 void CheckpointInvariants::check_liveness(Time now) const {

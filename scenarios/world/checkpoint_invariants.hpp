@@ -10,11 +10,13 @@
 //   K3  Liveness: while periodic checkpointing is on and nothing is pending, something is triggered,
 //       or tried, within interval + timeout + minimum pause.
 //   K4  A restart begins from the newest checkpoint that was stored, or from none if there is none
-//       (with prefer-checkpoint-for-recovery: ).
+//       (with prefer-checkpoint-for-recovery: ). With a highly available store, also across
+//       leaders: from its newest entry whose contents could be read.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -33,6 +35,7 @@ struct CheckpointRules {
   bool savepoints_forced = true;  // 1.20: not with unaligned checkpoints
   bool savepoints_stored = true;  // 1.10
   bool prefer_checkpoint_for_recovery = false;
+  bool highly_available = false;  // what is stored survives the job manager
 };
 
 class CheckpointInvariants {
@@ -41,8 +44,9 @@ class CheckpointInvariants {
 
   void on_job_submitted(engine::JobId job, base::Time now);
   void on_job_status(engine::JobId job, engine::JobStatus status, base::Time now);
-  // Nobody is in charge until the job runs again; what was stored last is not known for sure: a
-  // checkpoint may have been stored without anybody hearing of it.
+  // Nobody is in charge until the job runs again. Without news of a highly available store, what was
+  // stored last is not known for sure: a checkpoint may have been stored without anybody hearing of
+  // it.
   void on_job_manager_lost(base::Time now);
   void on_triggered(engine::JobId job, engine::CheckpointId id, engine::CheckpointType type,
                     base::Time now);
@@ -51,6 +55,10 @@ class CheckpointInvariants {
   // `id` is kNoCheckpoint if it failed before it had one.
   void on_failed(engine::JobId job, engine::CheckpointId id, base::Time now);
   void on_restore(engine::JobId job, engine::CheckpointId restored, base::Time now);
+  // What the highly available store holds, whatever the job manager knows of it.
+  void on_entry_written(engine::JobId job, engine::CheckpointId id, bool savepoint);
+  void on_entry_removed(engine::JobId job, engine::CheckpointId id);
+  void on_entry_read(engine::JobId job, engine::CheckpointId id, bool readable);
   // At any time, and at the end of the run.
   void check_liveness(base::Time now) const;
 
@@ -58,6 +66,7 @@ class CheckpointInvariants {
   struct Stored {
     engine::CheckpointId id;
     bool savepoint;
+    bool readable = true;
   };
 
   [[nodiscard]] engine::CheckpointId expected_restore() const;
@@ -68,6 +77,8 @@ class CheckpointInvariants {
   engine::CheckpointId last_triggered_ = 0;
   std::set<engine::CheckpointId> pending_;
   std::deque<Stored> stored_;  // oldest first
+  // By job: of a highly available store.
+  std::map<engine::JobId, std::deque<Stored>> entries_;
   bool stored_unknown_ = false;
   bool scheduling_ = false;
   engine::CheckpointId stopping_ = engine::kNoCheckpoint;  // a synchronous savepoint is under way

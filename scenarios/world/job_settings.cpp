@@ -55,6 +55,17 @@ engine::ClusterConfig cluster_config(const Scenario& scenario) {
   return config;
 }
 
+engine::HighAvailabilityConfig high_availability_config(const Scenario& scenario) {
+  engine::HighAvailabilityConfig config;
+  config.read = scenario.cluster.high_availability.read;
+  config.write = scenario.cluster.high_availability.write;
+  config.session_timeout = scenario.flink.high_availability == HighAvailabilityMode::KUBERNETES
+                               ? scenario.flink.kubernetes_lease_duration
+                               : scenario.flink.zookeeper_session_timeout;
+  config.storage_directory = kHighAvailabilityDirectory;
+  return config;
+}
+
 engine::JobSubmission job_settings(const Scenario& scenario) {
   const FlinkOptions& flink = scenario.flink;
   engine::JobSubmission job;

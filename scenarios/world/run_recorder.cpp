@@ -46,6 +46,12 @@ void RunRecorder::fault_injected() {
   last_fault_ = simulation_->now();
 }
 
+void RunRecorder::job_manager_lost(bool comes_back) {
+  invariants_.on_job_manager_lost(simulation_->now());
+  running_.clear();
+  if (comes_back) begin_restart("The job manager died.");
+}
+
 void RunRecorder::settle_replayed() {
   if (!replayed_) return;
   const std::int64_t total = replayed_();
@@ -103,7 +109,10 @@ void RunRecorder::on_execution_state(engine::JobId job, engine::SubtaskRef subta
 void RunRecorder::on_failover(engine::JobId, engine::SubtaskRef subtask, std::string_view cause,
                               bool restarts) {
   trace(trace_kind::kFailover, subtask.vertex, subtask.subtask, restarts ? 1 : 0, 0, cause);
-  if (!restarts) return;
+  if (restarts) begin_restart(cause);
+}
+
+void RunRecorder::begin_restart(std::string_view cause) {
   settle_replayed();
   replays_are_of_restart_ = true;
   if (!restarts_.empty() && !restart_restored_) restarts_.back().overtaken = true;
@@ -225,6 +234,35 @@ void RunRecorder::on_checkpoint_failed(engine::JobId job, engine::CheckpointId i
   row->status = CheckpointStatus::kFailed;
   row->duration = simulation_->now() - row->triggered;
   row->failure = engine::to_string(reason);
+}
+
+// --- the highly available store --------------------------------------------------------------------
+
+void RunRecorder::on_leader_granted(engine::ProcessId process) {
+  trace(trace_kind::kLeaderGranted, process.value);
+}
+
+void RunRecorder::on_checkpoint_entry_sent(engine::JobId job, engine::CheckpointId id) {
+  trace(trace_kind::kCheckpointEntry, job.value, id, 0);
+  if (listener_) listener_(CheckpointMoment::kStoring, id, 0);
+}
+
+void RunRecorder::on_checkpoint_entry_written(engine::JobId job, engine::CheckpointId id,
+                                              bool savepoint) {
+  trace(trace_kind::kCheckpointEntry, job.value, id, 1);
+  invariants_.on_entry_written(job, id, savepoint);
+  if (listener_) listener_(CheckpointMoment::kStored, id, 0);
+}
+
+void RunRecorder::on_checkpoint_entry_removed(engine::JobId job, engine::CheckpointId id) {
+  trace(trace_kind::kCheckpointEntry, job.value, id, 2);
+  invariants_.on_entry_removed(job, id);
+}
+
+void RunRecorder::on_checkpoint_entry_read(engine::JobId job, engine::CheckpointId id,
+                                           bool readable) {
+  trace(trace_kind::kCheckpointEntry, job.value, id, readable ? 3 : 4);
+  invariants_.on_entry_read(job, id, readable);
 }
 
 void RunRecorder::on_barrier_processed(engine::JobId, engine::SubtaskRef subtask, std::int32_t,

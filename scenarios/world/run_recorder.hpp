@@ -42,6 +42,8 @@ class RunRecorder final : public engine::Observer {
   void rescale_requested(std::string what, std::int64_t records_in_flight);
   void rescale_savepoint(engine::CheckpointId savepoint);
   void fault_injected();
+  // `comes_back`: another leader will take the job over, which counts as a restart.
+  void job_manager_lost(bool comes_back);
   void trace(sim::TraceKind kind, std::int64_t a = 0, std::int64_t b = 0, std::int64_t c = 0,
              std::int64_t d = 0, std::string_view text = {});
   // Lines that the sources have read again so far; attributed to the restart before.
@@ -84,6 +86,12 @@ class RunRecorder final : public engine::Observer {
                                std::int64_t state_bytes) override;
   void on_checkpoint_failed(engine::JobId job, engine::CheckpointId id,
                             engine::CheckpointFailureReason reason) override;
+  void on_checkpoint_entry_sent(engine::JobId job, engine::CheckpointId id) override;
+  void on_checkpoint_entry_written(engine::JobId job, engine::CheckpointId id,
+                                   bool savepoint) override;
+  void on_checkpoint_entry_removed(engine::JobId job, engine::CheckpointId id) override;
+  void on_checkpoint_entry_read(engine::JobId job, engine::CheckpointId id, bool readable) override;
+  void on_leader_granted(engine::ProcessId process) override;
   void on_barrier_processed(engine::JobId job, engine::SubtaskRef subtask, std::int32_t gate,
                             engine::ChannelIndex channel, engine::CheckpointId id) override;
   void on_snapshot_started(engine::JobId job, engine::SubtaskRef subtask, engine::CheckpointId id,
@@ -94,6 +102,7 @@ class RunRecorder final : public engine::Observer {
  private:
   [[nodiscard]] analysis::CheckpointRow* find(engine::CheckpointId id);
   void settle_replayed();
+  void begin_restart(std::string_view cause);
 
   sim::Simulation* simulation_;
   CheckpointInvariants invariants_;

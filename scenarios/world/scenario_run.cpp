@@ -60,6 +60,7 @@ CheckpointRules checkpoint_rules(const Scenario& scenario) {
   rules.savepoints_forced = !config.unaligned;
   rules.savepoints_stored = engine::stores_savepoints(job.tasks.generation);
   rules.prefer_checkpoint_for_recovery = config.prefer_checkpoint_for_recovery;
+  rules.highly_available = scenario.flink.high_availability != HighAvailabilityMode::NONE;
   return rules;
 }
 
@@ -79,17 +80,9 @@ ScenarioRun::~ScenarioRun() = default;
 
 void ScenarioRun::start() {
   started_ = true;
-  job_manager_ = std::make_unique<engine::JobManager>(cluster_.job_manager_ports(),
-                                                      cluster_config(*scenario_), *checkpointing_);
-  job_manager_->set_job_listener(this);
-  cluster_.set_job_master(job_manager_->gateway());
+  start_job_manager();
   for (std::int32_t i = 0; i < cluster_.task_manager_count(); ++i) cluster_.start_task_manager(i);
-
-  engine::JobSubmission submission = job_settings(*scenario_);
-  submission.graph = build_stream_graph(*scenario_, parallelism_, ends_);
-  base::Result<engine::JobId, std::string> job = job_manager_->submit_job(std::move(submission));
-  if (!job) throw ScenarioError(describe(*scenario_, scenario_->job.position) + ": " + job.error());
-  submitted(job.value());
+  if (cluster_.high_availability() == nullptr) submit();
 
   recorder_.set_checkpoint_listener(
       [this](CheckpointMoment moment, engine::CheckpointId id, std::int32_t acknowledged) {
@@ -122,6 +115,41 @@ void ScenarioRun::start() {
   }
   simulation_.schedule_at(Time{} + limit,
                           [this] { request_end(analysis::FinishReason::kDuration); });
+}
+
+void ScenarioRun::start_job_manager() {
+  const engine::Ports& ports = cluster_.job_manager_ports();
+  if (cluster_.high_availability() != nullptr) {
+    high_availability_ =
+        std::make_unique<engine::HighAvailabilityClient>(ports, *cluster_.high_availability());
+  }
+  job_manager_ = std::make_unique<engine::JobManager>(
+      ports, cluster_config(*scenario_), *checkpointing_,
+      engine::JobManagerServices{high_availability_.get(), &ids_});
+  job_manager_->set_job_listener(this);
+  cluster_.set_job_master(job_manager_->gateway());
+  if (high_availability_ == nullptr) return;
+  job_manager_->contend_for_leadership(
+      [this](const std::vector<engine::JobId>& recovered) { on_leader(recovered); });
+}
+
+void ScenarioRun::submit() {
+  submitted_ = true;
+  engine::JobSubmission submission = job_settings(*scenario_);
+  submission.graph = build_stream_graph(*scenario_, parallelism_, ends_);
+  base::Result<engine::JobId, std::string> job = job_manager_->submit_job(std::move(submission));
+  if (!job) throw ScenarioError(describe(*scenario_, scenario_->job.position) + ": " + job.error());
+  submitted(job.value());
+}
+
+void ScenarioRun::on_leader(const std::vector<engine::JobId>& recovered) {
+  if (!submitted_) return submit();
+  if (job_ended_) return;
+  if (std::find(recovered.begin(), recovered.end(), job_) == recovered.end()) {
+    job_lost("The job was not in the highly available store when its job manager died.");
+    return;
+  }
+  apply_slow_downs();
 }
 
 void ScenarioRun::submitted(engine::JobId job) {
@@ -224,11 +252,11 @@ bool ScenarioRun::perform(std::size_t index) {
       next_rescale();
       return false;  // a hit when it begins
     case ActionKind::kSavepoint:
-      if (job_ended_) return false;
+      if (job_ended_ || job_manager_ == nullptr) return false;
       job_manager_->trigger_savepoint(job_, {}, false, [](const engine::StopResult&) {});
       return true;
     case ActionKind::kCheckpoint:
-      if (job_ended_) return false;
+      if (job_ended_ || job_manager_ == nullptr) return false;
       job_manager_->trigger_checkpoint(job_, [](const engine::StopResult&) {});
       return true;
     case ActionKind::kStopWithSavepoint:
@@ -244,7 +272,38 @@ void ScenarioRun::after(const std::optional<Duration>& lasts, base::Callback bac
   if (lasts) simulation_.schedule(*lasts, std::move(back));
 }
 
+bool ScenarioRun::kill_job_manager(const TimelineEntry& entry, bool silently) {
+  if (!cluster_.kill_job_manager(silently)) return false;
+  // First nothing of it runs any more, then its memory goes.
+  job_manager_.reset();
+  high_availability_.reset();
+  recorder_.fault_injected();
+  if (job_ended_) {
+    simulation_.stop();  // what the end waited for will not come
+    return true;
+  }
+  recorder_.job_manager_lost(cluster_.high_availability() != nullptr);
+  if (cluster_.high_availability() == nullptr) {
+    job_lost("The job manager died, and without high availability its jobs with it.");
+    return true;
+  }
+  if (request_ != nullptr) ask_again_later();  // the client's connection is gone
+  bring_back(entry, [this] {
+    if (job_manager_ != nullptr) return;
+    cluster_.start_job_manager();
+    start_job_manager();
+  });
+  return true;
+}
+
+void ScenarioRun::job_lost(const std::string& cause) {
+  failure_ = cause;
+  ending_ = analysis::FinishReason::kJobFailed;
+  finish();
+}
+
 bool ScenarioRun::kill(const TimelineEntry& entry, bool silently) {
+  if (entry.job_manager) return kill_job_manager(entry, silently);
   std::int32_t index = entry.task_manager->index;
   if (entry.task_manager->running) {
     const auto located =
@@ -254,17 +313,21 @@ bool ScenarioRun::kill(const TimelineEntry& entry, bool silently) {
   }
   if (!cluster_.kill_task_manager(index, silently)) return false;
   recorder_.fault_injected();
-  const auto back = [this, index] {
+  bring_back(entry, [this, index] {
     if (cluster_.task_executor(index) == nullptr) cluster_.start_task_manager(index);
-  };
-  if (entry.back_after) simulation_.schedule(*entry.back_after, back);
+  });
+  return true;
+}
+
+void ScenarioRun::bring_back(const TimelineEntry& entry, base::InplaceFunction<void()> start) {
+  const auto back = std::make_shared<base::InplaceFunction<void()>>(std::move(start));
+  if (entry.back_after) simulation_.schedule(*entry.back_after, [back] { (*back)(); });
   // An active resource manager sees the process end and starts another. In 1.10 it tells the job
   // manager nothing (spec rescale.md S-6.28b): only the new process's registration shows.
   const ResourceManager& resources = scenario_->cluster.resource_manager;
   if (resources.kind == ResourceManagerKind::kActive) {
-    simulation_.schedule(resources.notices_after, back);
+    simulation_.schedule(resources.notices_after, [back] { (*back)(); });
   }
-  return true;
 }
 
 bool ScenarioRun::slow(std::size_t index) {
@@ -283,6 +346,7 @@ bool ScenarioRun::slow(std::size_t index) {
 
 // Operators are slowed down; the world charges chains. A new submission may chain otherwise.
 void ScenarioRun::apply_slow_downs() {
+  if (job_manager_ == nullptr) return;  // the next leader's job graph will be the same
   cluster_.slow_downs().clear();
   engine::DefaultScheduler* scheduler = job_manager_->find_scheduler(job_);
   if (scheduler == nullptr) return;
@@ -355,6 +419,10 @@ void ScenarioRun::next_rescale() {
 // Asks the job manager for what the client wants now: a rescale under way comes before the end.
 void ScenarioRun::ask() {
   if (job_ended_) return;
+  if (job_manager_ == nullptr || job_manager_->find_scheduler(job_) == nullptr) {
+    ask_again_later();  // nobody leads, or whoever does has not taken the job over yet
+    return;
+  }
   request_ = std::make_unique<base::Lifeline>();
   if (rescaling_) {
     ask_to_rescale(*rescaling_);
@@ -469,7 +537,12 @@ void ScenarioRun::finish_by_itself() {
 
 void ScenarioRun::finish() {
   job_ended_ = true;
-  simulation_.stop();
+  if (high_availability_ == nullptr) {
+    simulation_.stop();
+  } else {
+    // What the job leaves there goes first.
+    high_availability_->when_idle([this] { simulation_.stop(); });
+  }
 }
 
 RunOutcome ScenarioRun::collect() {
@@ -483,9 +556,12 @@ RunOutcome ScenarioRun::collect() {
                    *ending_ != analysis::FinishReason::kInterrupted;
   if (cut) {
     engine::CompletedCheckpointPtr last;
-    engine::DefaultScheduler* scheduler = job_manager_->find_scheduler(job_);
-    if (engine::CheckpointCoordinator* coordinator = scheduler->coordinator();
-        coordinator != nullptr && scheduler->status() != engine::JobStatus::FINISHED) {
+    engine::DefaultScheduler* scheduler =
+        job_manager_ == nullptr ? nullptr : job_manager_->find_scheduler(job_);
+    if (cluster_.high_availability() != nullptr) {
+      last = cluster_.high_availability()->newest(job_);
+    } else if (engine::CheckpointCoordinator* coordinator = scheduler->coordinator();
+               coordinator != nullptr && scheduler->status() != engine::JobStatus::FINISHED) {
       coordinator->restore_latest_checkpointed_state(
           {}, [&last](engine::CompletedCheckpointPtr latest) { last = std::move(latest); });
     }

@@ -47,6 +47,9 @@ class ScenarioRun final : private engine::JobListener {
   };
 
   void start();
+  void start_job_manager();
+  void submit();
+  void on_leader(const std::vector<engine::JobId>& recovered);
   void submitted(engine::JobId job);
   void on_job_terminated(engine::JobId job, engine::JobStatus status,
                          const std::string& cause) override;
@@ -60,6 +63,11 @@ class ScenarioRun final : private engine::JobListener {
   // Returns: whether it hit anything.
   bool perform(std::size_t entry);
   bool kill(const TimelineEntry& entry, bool silently);
+  bool kill_job_manager(const TimelineEntry& entry, bool silently);
+  // Nobody knows of the job any more.
+  void job_lost(const std::string& cause);
+  // Brings a process back that has just died, whoever does that.
+  void bring_back(const TimelineEntry& entry, base::InplaceFunction<void()> start);
   bool slow(std::size_t entry);
   bool pause(const TimelineEntry& entry);
   bool fail(const TimelineEntry& entry);
@@ -90,7 +98,9 @@ class ScenarioRun final : private engine::JobListener {
   SimulatedCluster cluster_;
   JobEnds ends_;
   std::unique_ptr<engine::CheckpointingFactory> checkpointing_;
-  std::unique_ptr<engine::JobManager> job_manager_;
+  engine::UniqueIds ids_;
+  std::unique_ptr<engine::HighAvailabilityClient> high_availability_;
+  std::unique_ptr<engine::JobManager> job_manager_;  // null: dead
 
   engine::JobId job_;
   std::vector<std::int32_t> parallelism_;  // by operator, of the current submission
@@ -105,6 +115,7 @@ class ScenarioRun final : private engine::JobListener {
   bool job_ended_ = false;  // by itself or for good
   bool finished_by_itself_ = false;
   bool started_ = false;
+  bool submitted_ = false;
   std::string failure_;  // of a FAILED job
   engine::CompletedCheckpointPtr final_savepoint_;
 };

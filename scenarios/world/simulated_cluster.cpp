@@ -5,6 +5,7 @@
 
 #include "engine/generation.hpp"
 #include "engine/task/stream_task.hpp"
+#include "scenarios/world/job_settings.hpp"
 #include "scenarios/world/trace_kinds.hpp"
 #include "sim/base/assert.hpp"
 
@@ -59,6 +60,11 @@ SimulatedCluster::SimulatedCluster(const Scenario& scenario, sim::Simulation& si
   }
   task_managers_.resize(static_cast<std::size_t>(managers.count));
   job_manager_ = &start_process(0);
+  if (scenario.flink.high_availability != HighAvailabilityMode::NONE) {
+    machines_.push_back(add_machine(kJobManagerCores, 1000));
+    high_availability_ = std::make_unique<engine::HighAvailabilityServices>(
+        start_process(machines_.size() - 1).ports(), high_availability_config(scenario));
+  }
 }
 
 SimulatedCluster::~SimulatedCluster() {
@@ -84,6 +90,23 @@ ProcessPorts& SimulatedCluster::start_process(std::size_t machine) {
 
 const engine::Ports& SimulatedCluster::job_manager_ports() const {
   return job_manager_->ports();
+}
+
+// The number of a process that is no task manager, in the trace.
+constexpr std::int32_t kJobManagerIndex = -1;
+
+void SimulatedCluster::start_job_manager() {
+  TAILRACE_ASSERT(!job_manager_->alive());
+  job_manager_ = &start_process(0);
+  recorder_->trace(trace_kind::kProcessStarted, job_manager_->id().value, kJobManagerIndex);
+}
+
+bool SimulatedCluster::kill_job_manager(bool silently) {
+  if (!job_manager_->alive()) return false;
+  recorder_->trace(trace_kind::kProcessDied, job_manager_->id().value, kJobManagerIndex,
+                   silently ? 1 : 0);
+  job_manager_->die(silently);
+  return true;
 }
 
 void SimulatedCluster::set_job_master(engine::RpcAddress<engine::JobMasterGateway> address) {
@@ -112,7 +135,19 @@ void SimulatedCluster::start_task_manager(std::int32_t index) {
   engine::NetworkPeers& peers = *this;
   manager.executor = std::make_unique<engine::TaskExecutor>(process.ports(), config, peers);
   environments_[process.id().value - 1] = &manager.executor->network();
-  manager.executor->connect(job_master_);
+  if (high_availability_ == nullptr) {
+    manager.executor->connect(job_master_);
+    return;
+  }
+  using Watcher = engine::HighAvailabilityServices::LeaderWatcher;
+  const auto watcher = std::make_shared<Watcher>(
+      [executor = manager.executor.get()](engine::HighAvailabilityServices::LeaderAddress leader) {
+        executor->job_manager_leader_changed(leader);
+      });
+  process.ports().calls->send(high_availability_->process(), engine::kRpcBytes,
+                              [store = high_availability_.get(), self = process.id(), watcher] {
+                                store->watch_leader(self, watcher);
+                              });
 }
 
 bool SimulatedCluster::kill_task_manager(std::int32_t index, bool silently) {

@@ -1,7 +1,8 @@
 // The machines of a scenario and the processes that live on them.
 //
-// Machine 0 runs the job manager, machine i + 1 task manager i. A task manager may die and come
-// back as a new process; the job manager lives as long as the run.
+// Machine 0 runs the job manager, machine i + 1 task manager i; the last one the highly available
+// store, if there is one. Job manager and task managers may die and come back as new processes; the
+// store lives as long as the run.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "engine/network/network_environment.hpp"
 #include "engine/scheduling/gateways.hpp"
+#include "engine/scheduling/high_availability_services.hpp"
 #include "engine/task/task_executor.hpp"
 #include "scenarios/model.hpp"
 #include "scenarios/world/connections.hpp"
@@ -37,7 +39,15 @@ class SimulatedCluster final : private engine::NetworkPeers {
   SimulatedCluster& operator=(const SimulatedCluster&) = delete;
 
   [[nodiscard]] const engine::Ports& job_manager_ports() const;
-  // Task managers register there from now on.
+  // A new process, after the one before has died.
+  void start_job_manager();
+  // As kill_task_manager. The owner of the job manager's objects destroys them next.
+  bool kill_job_manager(bool silently);
+  // Null: the cluster has no highly available store.
+  [[nodiscard]] engine::HighAvailabilityServices* high_availability() {
+    return high_availability_.get();
+  }
+  // Task managers register there from now on. With a highly available store they ask it instead.
   void set_job_master(engine::RpcAddress<engine::JobMasterGateway> address);
 
   [[nodiscard]] std::int32_t task_manager_count() const {
@@ -100,7 +110,8 @@ class SimulatedCluster final : private engine::NetworkPeers {
   std::vector<engine::NetworkEnvironment*> environments_;
   Connections connections_;
   SharedWorld shared_;
-  ProcessPorts* job_manager_ = nullptr;
+  ProcessPorts* job_manager_ = nullptr;  // of its last life
+  std::unique_ptr<engine::HighAvailabilityServices> high_availability_;
   engine::RpcAddress<engine::JobMasterGateway> job_master_;
   std::vector<TaskManager> task_managers_;
 };

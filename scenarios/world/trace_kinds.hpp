@@ -25,6 +25,9 @@ inline constexpr sim::TraceKind kProcessStarted{16};         // process, task ma
 inline constexpr sim::TraceKind kProcessDied{17};            // process, task manager
 inline constexpr sim::TraceKind kEffects{18};                // sink, effects, hash of them
 inline constexpr sim::TraceKind kLateAcknowledgement{19};    // checkpoint
+inline constexpr sim::TraceKind kLeaderGranted{20};          // process
+// Of the highly available store: job, checkpoint; 0 sent, 1 written, 2 removed, 3 read, 4 unreadable.
+inline constexpr sim::TraceKind kCheckpointEntry{21};
 }  // namespace trace_kind
 
 }  // namespace tailrace::scenarios

@@ -252,46 +252,43 @@ void CheckpointCoordinator110::begin_finalisation(PendingCheckpoint110& pending,
       lifeline_.bind([this, bytes = std::move(bytes)]() mutable {
         services_.storage->write_metadata(
             pending_.at(finalising_)->location(), std::move(bytes),
-            lifeline_.bind([this](PutStatus status) { end_finalisation(status); }));
+            lifeline_.bind([this](PutStatus status) { on_metadata_written(status); }));
       }));
 }
 
-void CheckpointCoordinator110::end_finalisation(PutStatus status) {
+void CheckpointCoordinator110::on_metadata_written(PutStatus status) {
   // Still under the lock, so that what the callbacks ask for waits its turn.
   lock_.resume();
-  const bool completed = complete(*pending_.at(finalising_), status);
-  AcknowledgeDone done = std::exchange(finalise_done_, {});
-  if (done) done({true, !completed});
-  finalising_ = kNoCheckpoint;
-  lock_.release();
-}
-
-bool CheckpointCoordinator110::complete(PendingCheckpoint110& pending, PutStatus status) {
-  const CheckpointMetaData meta = pending.meta();
-  const CheckpointOptions options = pending.options();
+  PendingCheckpoint110& pending = *pending_.at(finalising_);
   if (status == PutStatus::kFailed) {
     break_promise(pending, CheckpointFailureReason::FINALIZE_CHECKPOINT_FAILURE);
     abort_pending_checkpoint(pending, CheckpointFailureReason::FINALIZE_CHECKPOINT_FAILURE,
                              std::nullopt);
-    pending_.erase(meta.id);
+    pending_.erase(finalising_);
     trigger_queued_requests();
-    return false;
+    return end_finalisation(false);
   }
 
   timer_.cancel(pending.canceller());
   const CompletedCheckpointPtr completed = pending.finalize_checkpoint(
       configuration_.job, services_.clock->now().millis_truncated(), *services_.stats_tracker);
-  services_.observer->on_checkpoint_completed(configuration_.job, meta, options,
+  services_.observer->on_checkpoint_completed(configuration_.job, pending.meta(), pending.options(),
                                               completed->state_size_bytes());
-  services_.failure_manager->handle_checkpoint_success(meta.id);
-  const bool stored = services_.store->add_checkpoint(completed);
+  services_.failure_manager->handle_checkpoint_success(completed->id);
+  services_.store->add_checkpoint_async(
+      completed, lifeline_.bind([this, completed](bool stored) { on_stored(completed, stored); }));
+}
+
+void CheckpointCoordinator110::on_stored(const CompletedCheckpointPtr& completed, bool stored) {
+  lock_.resume();
+  const CheckpointMetaData meta = pending_.at(finalising_)->meta();
   if (!stored) {
     discard_completed_checkpoint(*completed, *services_.storage);
     services_.registry->unregister_all(completed->operator_states);
   }
   pending_.erase(meta.id);
   trigger_queued_requests();
-  if (!stored) return false;  // the promise has been kept all the same (spec 4.3)
+  if (!stored) return end_finalisation(false);  // the promise has been kept all the same (spec 4.3)
 
   remember_recent_checkpoint(meta.id);
   drop_subsumed_checkpoints(meta.id);
@@ -300,7 +297,14 @@ bool CheckpointCoordinator110::complete(PendingCheckpoint110& pending, PutStatus
     if (vertex->current_attempt().has_value())
       vertex->notify_checkpoint_complete(meta, kNoCheckpoint);
   }
-  return true;
+  end_finalisation(true);
+}
+
+void CheckpointCoordinator110::end_finalisation(bool completed) {
+  AcknowledgeDone done = std::exchange(finalise_done_, {});
+  if (done) done({true, !completed});
+  finalising_ = kNoCheckpoint;
+  lock_.release();
 }
 
 void CheckpointCoordinator110::drop_subsumed_checkpoints(CheckpointId completed) {
@@ -332,6 +336,9 @@ void CheckpointCoordinator110::restore_savepoint(CompletedCheckpointPtr savepoin
   locked([this, savepoint = std::move(savepoint), allow_non_restored,
           done = std::move(done)]() mutable {
     TAILRACE_ASSERT(!shutdown_);
+    if (services_.store->is_remote()) {
+      return restore_savepoint_remotely(std::move(savepoint), allow_non_restored, std::move(done));
+    }
     const CheckpointId next = savepoint->id + 1;
     const bool stored = services_.store->add_checkpoint(std::move(savepoint));
     TAILRACE_ASSERT(stored);
@@ -344,7 +351,55 @@ void CheckpointCoordinator110::restore_savepoint(CompletedCheckpointPtr savepoin
 void CheckpointCoordinator110::restore_latest_locked(RestoreRequest request, RestoreDone& done) {
   TAILRACE_ASSERT_MSG(!shutdown_, std::string("the checkpoint coordinator is shut down"));
   services_.registry->renew();
-  services_.store->recover();
+  if (!services_.store->is_remote()) {
+    services_.store->recover();
+    return restore_recovered(request, done);
+  }
+  lock_.keep();
+  services_.store->recover_async(lifeline_.bind(
+      [this, request, boxed = std::make_unique<RestoreDone>(std::move(done))](bool recovered) {
+        resume([&] {
+          if (!recovered) return fail_job("Could not read any of the checkpoints from storage.");
+          restore_recovered(request, *boxed);
+        });
+      }));
+}
+
+void CheckpointCoordinator110::restore_savepoint_remotely(CompletedCheckpointPtr savepoint,
+                                                          bool allow_non_restored,
+                                                          RestoreDone done) {
+  struct Restore {
+    CheckpointId savepoint;
+    bool allow_non_restored;
+    RestoreDone done;
+  };
+  const auto restore =
+      std::shared_ptr<Restore>(new Restore{savepoint->id, allow_non_restored, std::move(done)});
+  lock_.keep();
+  services_.store->add_checkpoint_async(
+      std::move(savepoint), lifeline_.bind([this, restore](bool stored) {
+        if (!stored) {
+          return resume([&] { fail_job("Could not add the savepoint to the store."); });
+        }
+        services_.id_counter->set_count_async(
+            restore->savepoint + 1, lifeline_.bind([this, restore](bool is_set) {
+              resume([&] {
+                if (!is_set) return fail_job("Could not set the checkpoint id counter.");
+                last_id_ = restore->savepoint;
+                restore_latest_locked(
+                    {.error_if_none = true, .allow_non_restored = restore->allow_non_restored},
+                    restore->done);
+              });
+            }));
+      }));
+}
+
+void CheckpointCoordinator110::fail_job(const char* cause) {
+  TAILRACE_ASSERT_MSG(services_.fail_job != nullptr, std::string(cause));
+  services_.fail_job->fail_job(cause);
+}
+
+void CheckpointCoordinator110::restore_recovered(RestoreRequest request, RestoreDone& done) {
   services_.store->register_shared_states_after_restored(*services_.registry);
   CompletedCheckpointPtr latest =
       services_.store->latest_checkpoint(configuration_.prefer_checkpoint_for_recovery);

@@ -2,7 +2,9 @@
 //
 // Flink 1.10 CheckpointCoordinator (spec coordinator.md 2 to 4 and 6, the parts marked [1.10]).
 // A state machine: each of Flink's sections under its lock is one event here. Only finalisation
-// takes time (`begin_finalisation` to `end_finalisation`); see checkpoint_coordinator.hpp.
+// takes time (`begin_finalisation` to `end_finalisation`), and with a remote store a restore does;
+// see checkpoint_coordinator.hpp. The id counter is asked without the lock: with a remote one the
+// timer waits for its answer meanwhile, and the pre-checks are made once more.
 //
 // Invariants
 //   C1  A checkpoint that is not forced is registered only while fewer than `max_concurrent` are.
@@ -28,6 +30,7 @@
 #include "engine/checkpoint/execution_vertex_access.hpp"
 #include "engine/checkpoint/f110/checkpoint_failure_manager_110.hpp"
 #include "engine/checkpoint/f110/pending_checkpoint_110.hpp"
+#include "engine/checkpoint/fail_job_callback.hpp"
 #include "engine/checkpoint/master_hook.hpp"
 #include "engine/checkpoint/scheduled_executor.hpp"
 #include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
@@ -70,6 +73,7 @@ struct CheckpointCoordinatorServices110 {
   CheckpointIDCounter* id_counter = nullptr;
   CheckpointFailureManager110* failure_manager = nullptr;
   CheckpointStatsTracker* stats_tracker = nullptr;
+  FailJobCallback* fail_job = nullptr;            // hears of a remote store that cannot be read
   ScheduleListener* schedule_listener = nullptr;  // may be null
 };
 
@@ -132,11 +136,20 @@ class CheckpointCoordinator110 final : public CheckpointCoordinator {
 
  private:
   using TriggerResult = base::Result<CheckpointId, CheckpointFailureReason>;
+  // A checkpoint that is being triggered and is not pending yet.
+  struct Trigger;
 
   // Under the lock: now, or when whoever has it is done.
   template <typename Body>
   void locked(Body body) {
     lock_.run(std::move(body));
+  }
+  // Who has kept the lock is at work again, and done with it.
+  template <typename Body>
+  void resume(Body body) {
+    lock_.resume();
+    body();
+    lock_.release();
   }
 
   // Triggering, f110/checkpoint_coordinator_110_trigger.cpp.
@@ -144,9 +157,12 @@ class CheckpointCoordinator110 final : public CheckpointCoordinator {
                                   bool advance_to_end_of_event_time, CheckpointDone done);
   void run_periodic_trigger();
   void trigger_checkpoint_and_report(std::int64_t timestamp_ms, bool periodic, CheckpointDone done);
-  TriggerResult start_checkpoint(std::int64_t timestamp_ms, const CheckpointProperties& properties,
-                                 const std::string& target_directory, bool periodic,
-                                 bool advance_to_end_of_event_time);
+  void start_checkpoint(std::unique_ptr<Trigger> trigger);
+  void on_checkpoint_id(std::unique_ptr<Trigger> trigger, std::optional<CheckpointId> id);
+  TriggerResult create_pending_checkpoint(Trigger& trigger, CheckpointId id);
+  // Of one that is not in the map.
+  TriggerResult fail_trigger(PendingCheckpoint110& pending, CheckpointFailureReason reason);
+  [[nodiscard]] TriggerResult refuse(CheckpointFailureReason reason);
   std::optional<CheckpointFailureReason> pre_check(bool periodic, bool forced);
   [[nodiscard]] std::optional<std::vector<PendingCheckpoint110::Task>> tasks_to_acknowledge() const;
   bool trigger_master_hooks(PendingCheckpoint110& pending);
@@ -167,13 +183,18 @@ class CheckpointCoordinator110 final : public CheckpointCoordinator {
   void abort_all_locked(CheckpointFailureReason reason);
   void expire(CheckpointId id);
   void begin_finalisation(PendingCheckpoint110& pending, AcknowledgeDone done);
-  void end_finalisation(PutStatus status);
-  bool complete(PendingCheckpoint110& pending, PutStatus status);
+  void on_metadata_written(PutStatus status);
+  void on_stored(const CompletedCheckpointPtr& completed, bool stored);
+  void end_finalisation(bool completed);
   void drop_subsumed_checkpoints(CheckpointId completed);
   void remember_recent_checkpoint(CheckpointId id);
   void discard_subtask_state(const AcknowledgeCheckpoint& message);
   void shutdown_locked(JobStatus status);
   void restore_latest_locked(RestoreRequest request, RestoreDone& done);
+  void restore_recovered(RestoreRequest request, RestoreDone& done);
+  void restore_savepoint_remotely(CompletedCheckpointPtr savepoint, bool allow_non_restored,
+                                  RestoreDone done);
+  void fail_job(const char* cause);
   void restore_master_hooks(const CompletedCheckpoint& checkpoint, bool allow_non_restored);
 
   CheckpointCoordinatorConfiguration110 configuration_;
@@ -194,7 +215,7 @@ class CheckpointCoordinator110 final : public CheckpointCoordinator {
   ScheduledExecutor::TaskId current_periodic_trigger_ = 0;
   std::optional<Time> last_completion_;  // none: "minus infinity" (M-5)
 
-  CoordinatorLock lock_;  // kept while a finalisation takes its time
+  CoordinatorLock lock_;  // kept while a finalisation, or the store, takes its time
   CheckpointId finalising_ = kNoCheckpoint;
   AcknowledgeDone finalise_done_;
   base::Lifeline lifeline_;

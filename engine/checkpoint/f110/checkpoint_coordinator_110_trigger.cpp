@@ -8,18 +8,17 @@
 
 namespace tailrace::engine {
 
-namespace {
-
-// What waits on the timer for a savepoint to be triggered.
-struct SavepointRequest {
+struct CheckpointCoordinator110::Trigger {
+  std::int64_t timestamp_ms = 0;
   CheckpointProperties properties;
   std::string target_directory;
+  bool periodic = false;
   bool advance_to_end_of_event_time = false;
-  std::int64_t timestamp_ms = 0;
-  CheckpointDone done;
+  bool on_timer = false;  // the timer's thread does it
+  std::vector<PendingCheckpoint110::Task> tasks;
+  std::vector<ExecutionAttemptId> attempts;  // of vertices_.to_trigger
+  base::InplaceFunction<void(TriggerResult)> then;
 };
-
-}  // namespace
 
 void CheckpointCoordinator110::start_checkpoint_scheduler() {
   locked([this] {
@@ -76,23 +75,27 @@ void CheckpointCoordinator110::trigger_savepoint_internal(CheckpointProperties p
                                                           std::string target_directory,
                                                           bool advance_to_end_of_event_time,
                                                           CheckpointDone done) {
-  auto request = std::make_unique<SavepointRequest>(
-      SavepointRequest{properties, std::move(target_directory), advance_to_end_of_event_time,
-                       services_.clock->now().millis_truncated(), std::move(done)});
-  timer_.execute([this, request = std::move(request)]() mutable {
-    locked([this, request = std::move(request)] {
-      const TriggerResult started =
-          start_checkpoint(request->timestamp_ms, request->properties, request->target_directory,
-                           false, request->advance_to_end_of_event_time);
-      if (started.ok()) {
-        pending_.at(started.value())->set_done(std::move(request->done));
-        return;
-      }
-      if (request->properties.is_synchronous()) {
-        services_.failure_manager->handle_synchronous_savepoint_failure(started.error());
-      }
-      if (request->done) request->done(base::Failure{started.error()});
-    });
+  auto trigger = std::make_unique<Trigger>();
+  trigger->timestamp_ms = services_.clock->now().millis_truncated();
+  trigger->properties = properties;
+  trigger->target_directory = std::move(target_directory);
+  trigger->advance_to_end_of_event_time = advance_to_end_of_event_time;
+  trigger->on_timer = true;
+  trigger->then = [this, synchronous = properties.is_synchronous(),
+                   done =
+                       std::make_unique<CheckpointDone>(std::move(done))](TriggerResult started) {
+    if (started.ok()) {
+      pending_.at(started.value())->set_done(std::move(*done));
+      return;
+    }
+    if (synchronous) {
+      services_.failure_manager->handle_synchronous_savepoint_failure(started.error());
+    }
+    if (*done) (*done)(base::Failure{started.error()});
+  };
+  timer_.execute([this, trigger = std::move(trigger)]() mutable {
+    locked(
+        [this, trigger = std::move(trigger)]() mutable { start_checkpoint(std::move(trigger)); });
   });
 }
 
@@ -102,84 +105,128 @@ void CheckpointCoordinator110::run_periodic_trigger() {
 
 void CheckpointCoordinator110::trigger_checkpoint_and_report(std::int64_t timestamp_ms,
                                                              bool periodic, CheckpointDone done) {
-  const TriggerResult started =
-      start_checkpoint(timestamp_ms, CheckpointProperties::for_checkpoint(configuration_.retention),
-                       {}, periodic, false);
-  if (started.ok()) {
-    pending_.at(started.value())->set_done(std::move(done));
-    return;
-  }
-  // Whatever id it had is not known here any more: Flink says minus the next one.
-  services_.failure_manager->handle_job_level_checkpoint_exception(started.error(),
-                                                                   -services_.id_counter->get());
-  if (done) done(base::Failure{started.error()});
+  auto trigger = std::make_unique<Trigger>();
+  trigger->timestamp_ms = timestamp_ms;
+  trigger->properties = CheckpointProperties::for_checkpoint(configuration_.retention);
+  trigger->periodic = periodic;
+  trigger->on_timer = periodic;
+  trigger->then =
+      [this, done = std::make_unique<CheckpointDone>(std::move(done))](TriggerResult started) {
+        if (started.ok()) {
+          pending_.at(started.value())->set_done(std::move(*done));
+          return;
+        }
+        // Whatever id it had is not known here any more: Flink says minus the next one.
+        services_.failure_manager->handle_job_level_checkpoint_exception(
+            started.error(), -services_.id_counter->get());
+        if (*done) (*done)(base::Failure{started.error()});
+      };
+  start_checkpoint(std::move(trigger));
 }
 
-CheckpointCoordinator110::TriggerResult CheckpointCoordinator110::start_checkpoint(
-    std::int64_t timestamp_ms, const CheckpointProperties& properties,
-    const std::string& target_directory, bool periodic, bool advance_to_end_of_event_time) {
-  TAILRACE_ASSERT(!advance_to_end_of_event_time || properties.is_synchronous());
-  const auto refuse = [this](CheckpointFailureReason reason) -> TriggerResult {
-    services_.observer->on_checkpoint_failed(configuration_.job, kNoCheckpoint, reason);
-    return base::Failure{reason};
-  };
+CheckpointCoordinator110::TriggerResult CheckpointCoordinator110::refuse(
+    CheckpointFailureReason reason) {
+  services_.observer->on_checkpoint_failed(configuration_.job, kNoCheckpoint, reason);
+  return base::Failure{reason};
+}
 
-  if (const auto reason = pre_check(periodic, properties.forced)) return refuse(*reason);
+void CheckpointCoordinator110::start_checkpoint(std::unique_ptr<Trigger> trigger) {
+  TAILRACE_ASSERT(!trigger->advance_to_end_of_event_time || trigger->properties.is_synchronous());
+  if (const auto reason = pre_check(trigger->periodic, trigger->properties.forced)) {
+    return trigger->then(refuse(*reason));
+  }
   for (const ExecutionVertexAccess* vertex : vertices_.to_trigger) {
-    if (!vertex->current_attempt().has_value() || vertex->state() != ExecutionState::RUNNING) {
-      return refuse(CheckpointFailureReason::NOT_ALL_REQUIRED_TASKS_RUNNING);
+    const std::optional<ExecutionAttemptId> attempt = vertex->current_attempt();
+    if (!attempt.has_value() || vertex->state() != ExecutionState::RUNNING) {
+      return trigger->then(refuse(CheckpointFailureReason::NOT_ALL_REQUIRED_TASKS_RUNNING));
     }
+    trigger->attempts.push_back(*attempt);
   }
   std::optional<std::vector<PendingCheckpoint110::Task>> tasks = tasks_to_acknowledge();
-  if (!tasks.has_value()) return refuse(CheckpointFailureReason::NOT_ALL_REQUIRED_TASKS_RUNNING);
+  if (!tasks.has_value()) {
+    return trigger->then(refuse(CheckpointFailureReason::NOT_ALL_REQUIRED_TASKS_RUNNING));
+  }
+  trigger->tasks = std::move(*tasks);
 
-  const std::optional<CheckpointId> id = services_.id_counter->get_and_increment();
-  if (!id.has_value()) return refuse(CheckpointFailureReason::EXCEPTION);
-  TAILRACE_ASSERT_MSG(*id > last_id_, std::to_string(*id));  // C2
-  last_id_ = *id;
+  if (!services_.id_counter->is_remote()) {
+    const std::optional<CheckpointId> id = services_.id_counter->get_and_increment();
+    return on_checkpoint_id(std::move(trigger), id);
+  }
+  // Without the lock: it communicates, and acknowledgements go on meanwhile. The timer does not.
+  if (trigger->on_timer) timer_.wait();
+  services_.id_counter->get_and_increment_async(
+      lifeline_.bind([this, trigger = std::move(trigger)](std::optional<CheckpointId> id) mutable {
+        locked([this, trigger = std::move(trigger), id]() mutable {
+          const bool on_timer = trigger->on_timer;
+          on_checkpoint_id(std::move(trigger), id);
+          if (on_timer) timer_.resume();
+        });
+      }));
+}
+
+void CheckpointCoordinator110::on_checkpoint_id(std::unique_ptr<Trigger> trigger,
+                                                std::optional<CheckpointId> id) {
+  trigger->then(id.has_value() ? create_pending_checkpoint(*trigger, *id)
+                               : refuse(CheckpointFailureReason::EXCEPTION));
+}
+
+CheckpointCoordinator110::TriggerResult CheckpointCoordinator110::create_pending_checkpoint(
+    Trigger& trigger, CheckpointId id) {
+  const CheckpointProperties& properties = trigger.properties;
+  TAILRACE_ASSERT_MSG(id > last_id_, std::to_string(id));  // C2
+  last_id_ = id;
   std::optional<CheckpointStorageLocation> location =
       properties.is_savepoint()
-          ? services_.storage->initialize_location_for_savepoint(*id, target_directory)
-          : services_.storage->initialize_location_for_checkpoint(*id);
+          ? services_.storage->initialize_location_for_savepoint(id, trigger.target_directory)
+          : services_.storage->initialize_location_for_checkpoint(id);
   if (!location.has_value()) return refuse(CheckpointFailureReason::EXCEPTION);
 
   std::vector<std::string> hooks;
   for (const MasterTriggerRestoreHook* hook : master_hooks_) hooks.push_back(hook->identifier());
-  const auto task_count = static_cast<std::int32_t>(tasks->size());
-  auto owned = std::make_unique<PendingCheckpoint110>(CheckpointMetaData{*id, timestamp_ms},
+  const auto task_count = static_cast<std::int32_t>(trigger.tasks.size());
+  auto owned = std::make_unique<PendingCheckpoint110>(CheckpointMetaData{id, trigger.timestamp_ms},
                                                       properties, std::move(*location),
-                                                      std::move(*tasks), std::move(hooks));
+                                                      std::move(trigger.tasks), std::move(hooks));
   PendingCheckpoint110& pending = *owned;
   const CheckpointOptions options = pending.options();
-  services_.stats_tracker->report_pending_checkpoint(*id, timestamp_ms, properties,
+  services_.stats_tracker->report_pending_checkpoint(id, trigger.timestamp_ms, properties,
                                                      stats_vertices_);
+  // Nothing can have changed if the counter answered at once.
+  if (const auto reason = pre_check(trigger.periodic, properties.forced)) {
+    return fail_trigger(*owned, *reason);
+  }
   services_.observer->on_checkpoint_triggered(configuration_.job, pending.meta(), options,
                                               task_count);
-
-  // Flink repeats the pre-checks here, because it let go of its lock meanwhile: nothing can have
-  // changed within this event.
   TAILRACE_ASSERT(properties.forced ||
                   pending_.size() < static_cast<std::size_t>(configuration_.max_concurrent));  // C1
-  pending_.emplace(*id, std::move(owned));
+  pending_.emplace(id, std::move(owned));
   const ScheduledExecutor::TaskId canceller =
       timer_.schedule(ScheduledTaskKind::CheckpointCanceller, configuration_.timeout,
-                      [this, expired = *id] { locked([this, expired] { expire(expired); }); });
+                      [this, expired = id] { locked([this, expired] { expire(expired); }); });
   if (!pending.set_canceller(canceller)) timer_.cancel(canceller);
   if (!trigger_master_hooks(pending)) {
     // The abort ends with a look at the pending checkpoints: this one must be gone by then.
-    const std::unique_ptr<PendingCheckpoint110> failed = std::move(pending_.at(*id));
-    pending_.erase(*id);
-    abort_pending_checkpoint(*failed, CheckpointFailureReason::TRIGGER_CHECKPOINT_FAILURE,
-                             std::nullopt);
-    services_.storage->dispose_on_failure(*id, failed->location());  // once more
-    return base::Failure{CheckpointFailureReason::EXCEPTION};
+    const std::unique_ptr<PendingCheckpoint110> failed = std::move(pending_.at(id));
+    pending_.erase(id);
+    return fail_trigger(*failed, CheckpointFailureReason::EXCEPTION);
   }
 
   const CheckpointMetaData meta = pending.meta();
-  for (ExecutionVertexAccess* vertex : vertices_.to_trigger) {
-    vertex->trigger_checkpoint(meta, options, advance_to_end_of_event_time, {});
+  for (std::size_t i = 0; i < vertices_.to_trigger.size(); ++i) {
+    ExecutionVertexAccess* vertex = vertices_.to_trigger[i];
+    // The attempts that were looked at; one that has come since is not to start with a barrier.
+    if (vertex->current_attempt() != trigger.attempts[i]) continue;
+    vertex->trigger_checkpoint(meta, options, trigger.advance_to_end_of_event_time, {});
   }
-  return *id;
+  return id;
+}
+
+CheckpointCoordinator110::TriggerResult CheckpointCoordinator110::fail_trigger(
+    PendingCheckpoint110& pending, CheckpointFailureReason reason) {
+  abort_pending_checkpoint(pending, CheckpointFailureReason::TRIGGER_CHECKPOINT_FAILURE,
+                           std::nullopt);
+  services_.storage->dispose_on_failure(pending.id(), pending.location());  // once more
+  return base::Failure{reason};
 }
 
 std::optional<CheckpointFailureReason> CheckpointCoordinator110::pre_check(bool periodic,

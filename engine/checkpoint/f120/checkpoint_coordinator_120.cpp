@@ -367,6 +367,14 @@ void CheckpointCoordinator120::restore_latest_checkpointed_state(RestoreRequest 
       [this, request, done = std::move(done)]() mutable { restore_latest_locked(request, done); });
 }
 
+struct CheckpointCoordinator120::SavepointRestore {
+  CheckpointId next = 1;
+  bool allow_non_restored = false;
+  RestoreDone done;
+  bool inside_the_call = true;  // of `restore_savepoint`, which still has the lock
+  bool is_over = false;
+};
+
 void CheckpointCoordinator120::restore_savepoint(CompletedCheckpointPtr savepoint, ClaimMode mode,
                                                  bool allow_non_restored, RestoreDone done) {
   locked([this, savepoint = std::move(savepoint), mode, allow_non_restored,
@@ -389,20 +397,42 @@ void CheckpointCoordinator120::restore_savepoint(CompletedCheckpointPtr savepoin
     const auto refused = services_.registry->register_all_after_restored(
         restored->operator_states, restored->id, mode == ClaimMode::CLAIM, std::nullopt);
     TAILRACE_ASSERT_MSG(!refused.has_value(), *refused);
-    bool stored = false;
+    const auto restore = std::make_shared<SavepointRestore>();
+    restore->next = next;
+    restore->allow_non_restored = allow_non_restored;
+    restore->done = std::move(done);
     services_.store->add(
         std::move(restored), [this] { return [this] { schedule_trigger_request(); }; },
-        [&stored](CompletedCheckpointStore120::Outcome outcome) {
-          stored = outcome.added == CompletedCheckpointStore120::Added::STORED;
-        });
-    TAILRACE_ASSERT(stored);
-    services_.id_counter->set_count(next);
-    last_id_ = next - 1;
+        lifeline_.bind([this, restore](CompletedCheckpointStore120::Outcome outcome) {
+          on_savepoint_stored(restore, outcome.added == CompletedCheckpointStore120::Added::STORED);
+        }));
+    if (!restore->is_over) lock_.keep();
+    restore->inside_the_call = false;
+  });
+}
+
+void CheckpointCoordinator120::on_savepoint_stored(const std::shared_ptr<SavepointRestore>& restore,
+                                                   bool stored) {
+  if (!stored) return on_savepoint_count_set(*restore, false);
+  services_.id_counter->set_count_async(restore->next, lifeline_.bind([this, restore](bool is_set) {
+    on_savepoint_count_set(*restore, is_set);
+  }));
+}
+
+void CheckpointCoordinator120::on_savepoint_count_set(SavepointRestore& restore, bool is_set) {
+  restore.is_over = true;
+  if (!restore.inside_the_call) lock_.resume();
+  if (is_set) {
+    last_id_ = restore.next - 1;
     restore_latest_locked({.scope = RestoreScope::INITIAL,
                            .error_if_none = true,
-                           .allow_non_restored = allow_non_restored},
-                          done);
-  });
+                           .allow_non_restored = restore.allow_non_restored},
+                          restore.done);
+  } else {
+    TAILRACE_ASSERT_MSG(services_.fail_job != nullptr, std::string("the store failed"));
+    services_.fail_job->fail_job("Could not store the savepoint to restore from.");
+  }
+  if (!restore.inside_the_call) lock_.release();
 }
 
 void CheckpointCoordinator120::restore_latest_locked(RestoreRequest request, RestoreDone& done) {

@@ -34,6 +34,7 @@
 #include "engine/checkpoint/f120/default_checkpoint_plan_calculator.hpp"
 #include "engine/checkpoint/f120/operator_coordinator_checkpoint_context.hpp"
 #include "engine/checkpoint/f120/pending_checkpoint_120.hpp"
+#include "engine/checkpoint/fail_job_callback.hpp"
 #include "engine/checkpoint/scheduled_executor.hpp"
 #include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
 #include "engine/observer.hpp"
@@ -79,6 +80,7 @@ struct CheckpointCoordinatorServices120 {
   CheckpointFailureManager120* failure_manager = nullptr;
   CheckpointStatsTracker* stats_tracker = nullptr;
   const DefaultCheckpointPlanCalculator* plans = nullptr;
+  FailJobCallback* fail_job = nullptr;            // hears of a remote store that fails
   ScheduleListener* schedule_listener = nullptr;  // may be null
 };
 
@@ -170,6 +172,8 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   [[nodiscard]] CheckpointRequestDecider::Situation situation() const;
   [[nodiscard]] std::optional<CheckpointFailureReason> pre_check(bool periodic) const;
   void start_triggering(CheckpointTriggerRequestPtr request);
+  void on_checkpoint_id(const Phase& phase, std::optional<CheckpointId> id,
+                        std::unique_ptr<CheckpointPlan> plan);
   void create_pending_checkpoint(const Phase& phase, CheckpointId id, CheckpointPlan plan);
   void initialize_location(const Phase& phase);
   void snapshot_coordinators(const Phase& phase);
@@ -225,6 +229,9 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   void end_finalisation(std::optional<CheckpointFailureReason> failure);
   void shutdown_locked();
   void restore_latest_locked(RestoreRequest request, RestoreDone& done);
+  struct SavepointRestore;
+  void on_savepoint_stored(const std::shared_ptr<SavepointRestore>& restore, bool stored);
+  void on_savepoint_count_set(SavepointRestore& restore, bool is_set);
   void restore_master_hooks(const CompletedCheckpoint& checkpoint, bool allow_non_restored);
 
   CheckpointCoordinatorConfiguration120 configuration_;
@@ -255,7 +262,7 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   Time next_trigger_ = Time::max();
   std::optional<Time> last_completion_;  // none: "minus infinity" (M-5)
 
-  CoordinatorLock lock_;  // kept while a finalisation takes its time
+  CoordinatorLock lock_;  // kept while a finalisation, or the store, takes its time
   Pending finalising_;
   CompletedCheckpointPtr storing_;
   Finalised finalised_;

@@ -134,7 +134,16 @@ void CheckpointCoordinator120::start_triggering(CheckpointTriggerRequestPtr requ
   base::Result<CheckpointPlan, CheckpointFailureReason> plan =
       services_.plans->calculate_checkpoint_plan();
   if (!plan.ok()) return complete_trigger_promise(phase, plan.error());
-  const std::optional<CheckpointId> id = services_.id_counter->get_and_increment();
+  // On an executor, without the lock.
+  services_.id_counter->get_and_increment_async(lifeline_.bind(
+      [this, phase, plan = std::make_unique<CheckpointPlan>(std::move(plan).value())](
+          std::optional<CheckpointId> id) mutable {
+        on_checkpoint_id(phase, id, std::move(plan));
+      }));
+}
+
+void CheckpointCoordinator120::on_checkpoint_id(const Phase& phase, std::optional<CheckpointId> id,
+                                                std::unique_ptr<CheckpointPlan> plan) {
   if (!id.has_value()) {
     return complete_trigger_promise(phase,
                                     services_.id_counter->last_failure_was_io()
@@ -143,8 +152,7 @@ void CheckpointCoordinator120::start_triggering(CheckpointTriggerRequestPtr requ
   }
   TAILRACE_ASSERT_MSG(*id > last_id_, std::to_string(*id));  // C2
   last_id_ = *id;
-  on_timer([this, phase, id = *id,
-            plan = std::make_unique<CheckpointPlan>(std::move(plan).value())]() mutable {
+  on_timer([this, phase, id = *id, plan = std::move(plan)]() mutable {
     create_pending_checkpoint(phase, id, std::move(*plan));
   });
 }

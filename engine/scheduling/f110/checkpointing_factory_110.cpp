@@ -8,6 +8,8 @@
 #include "engine/checkpoint/f110/checkpoint_coordinator_110.hpp"
 #include "engine/checkpoint/f110/checkpoint_failure_manager_110.hpp"
 #include "engine/checkpoint/f110/checkpoint_stats_110.hpp"
+#include "engine/checkpoint/f110/zookeeper_completed_checkpoint_store_110.hpp"
+#include "engine/checkpoint/ha/high_availability_id_counter.hpp"
 #include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
 #include "engine/scheduling/load_savepoint.hpp"
 #include "sim/base/assert.hpp"
@@ -22,7 +24,8 @@ class JobCheckpointing110 final : public JobCheckpointing {
         storage_(*context_.ports.blobs, *context_.ports.random, context_.job,
                  context_.tasks.checkpoint_directory, context_.config.savepoint_directory),
         registry_([this](const StreamStateHandle& handle) { delete_shared(handle); }),
-        store_(context_.config.max_retained, storage_, registry_),
+        store_(make_store(context_, storage_, registry_)),
+        id_counter_(make_counter(context_)),
         failures_(context_.config.tolerable_failures, *context_.fail_job),
         stats_tracker_(
             std::make_shared<CheckpointStatsTracker>(kCheckpointStats110, context_.config.history)),
@@ -36,6 +39,21 @@ class JobCheckpointing110 final : public JobCheckpointing {
   }
 
  private:
+  [[nodiscard]] static std::unique_ptr<CompletedCheckpointStore> make_store(
+      const CoordinatorContext& context, CheckpointStorage& storage,
+      SharedStateRegistry110& registry) {
+    if (context.stored.handles == nullptr) {
+      return std::make_unique<StandaloneCompletedCheckpointStore>(context.config.max_retained,
+                                                                  storage, registry);
+    }
+    return std::make_unique<ZooKeeperCompletedCheckpointStore110>(
+        context.config.max_retained, *context.stored.handles, storage, registry);
+  }
+  [[nodiscard]] static std::unique_ptr<CheckpointIDCounter> make_counter(
+      const CoordinatorContext& context) {
+    if (context.stored.count == nullptr) return std::make_unique<StandaloneCheckpointIDCounter>();
+    return std::make_unique<HighAvailabilityIDCounter>(*context.stored.count);
+  }
   [[nodiscard]] CheckpointCoordinatorConfiguration110 configuration() const {
     CheckpointCoordinatorConfiguration110 configuration;
     configuration.job = context_.job;
@@ -58,9 +76,10 @@ class JobCheckpointing110 final : public JobCheckpointing {
     services.random = context_.ports.random;
     services.observer = context_.ports.observer;
     services.storage = &storage_;
-    services.store = &store_;
+    services.store = store_.get();
+    services.id_counter = id_counter_.get();
+    services.fail_job = context_.fail_job;
     services.registry = &registry_;
-    services.id_counter = &id_counter_;
     services.failure_manager = &failures_;
     services.stats_tracker = stats_tracker_.get();
     return services;
@@ -73,8 +92,8 @@ class JobCheckpointing110 final : public JobCheckpointing {
   CoordinatorContext context_;
   FsCheckpointStorage storage_;
   SharedStateRegistry110 registry_;
-  StandaloneCompletedCheckpointStore store_;
-  StandaloneCheckpointIDCounter id_counter_;
+  std::unique_ptr<CompletedCheckpointStore> store_;
+  std::unique_ptr<CheckpointIDCounter> id_counter_;
   CheckpointFailureManager110 failures_;
   std::shared_ptr<CheckpointStatsTracker> stats_tracker_;
   CheckpointCoordinator110 coordinator_;

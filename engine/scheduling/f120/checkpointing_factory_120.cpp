@@ -5,13 +5,14 @@
 
 #include "engine/checkpoint/checkpoint_id_counter.hpp"
 #include "engine/checkpoint/checkpoint_storage.hpp"
-#include "engine/checkpoint/checkpoints.hpp"
 #include "engine/checkpoint/f120/checkpoint_coordinator_120.hpp"
 #include "engine/checkpoint/f120/checkpoint_failure_manager_120.hpp"
 #include "engine/checkpoint/f120/checkpoint_stats_120.hpp"
 #include "engine/checkpoint/f120/checkpoints_cleaner.hpp"
 #include "engine/checkpoint/f120/default_checkpoint_plan_calculator.hpp"
+#include "engine/checkpoint/f120/default_completed_checkpoint_store_120.hpp"
 #include "engine/checkpoint/f120/standalone_completed_checkpoint_store_120.hpp"
+#include "engine/checkpoint/ha/high_availability_id_counter.hpp"
 #include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
 #include "engine/scheduling/load_savepoint.hpp"
 #include "engine/state/f120/shared_state_registry_120.hpp"
@@ -41,7 +42,8 @@ class JobCheckpointing120 final : public JobCheckpointing {
               discard_completed_checkpoint(*checkpoint, storage_);
               done();
             }),
-        store_(context_.config.max_retained, registry_, cleaner_),
+        store_(make_store()),
+        id_counter_(make_counter()),
         failures_(context_.config.tolerable_failures, *context_.fail_job),
         stats_tracker_(
             std::make_shared<CheckpointStatsTracker>(kCheckpointStats120, context_.config.history)),
@@ -54,12 +56,40 @@ class JobCheckpointing120 final : public JobCheckpointing {
   void shutdown(JobStatus status, ShutdownDone done) override {
     coordinator_.shutdown(status,
                           [this, status, done = std::make_unique<ShutdownDone>(std::move(done))] {
-                            store_.shutdown(status);
+                            store_->shutdown(status);
                             if (*done) (*done)();
                           });
   }
 
  private:
+  [[nodiscard]] std::unique_ptr<CompletedCheckpointStore120> make_store() {
+    const StoredJob& stored = context_.stored;
+    if (stored.handles == nullptr) {
+      return std::make_unique<StandaloneCompletedCheckpointStore120>(context_.config.max_retained,
+                                                                     registry_, cleaner_);
+    }
+    return std::make_unique<DefaultCompletedCheckpointStore120>(
+        context_.config.max_retained, registered(stored.checkpoints), *stored.handles, registry_,
+        cleaner_);
+  }
+  [[nodiscard]] std::unique_ptr<CheckpointIDCounter> make_counter() {
+    if (context_.stored.count == nullptr) return std::make_unique<StandaloneCheckpointIDCounter>();
+    return std::make_unique<HighAvailabilityIDCounter>(*context_.stored.count);
+  }
+  // Flink 1.20 SharedStateRegistryFactory: the claim mode holds for what a new leader finds, too.
+  [[nodiscard]] std::vector<CompletedCheckpointPtr> registered(
+      const std::vector<CompletedCheckpointPtr>& recovered) {
+    std::vector<CompletedCheckpointPtr> result;
+    for (const CompletedCheckpointPtr& checkpoint : recovered) {
+      auto copy = std::make_shared<CompletedCheckpoint>(*checkpoint);
+      const auto refused = registry_.register_all_after_restored(
+          copy->operator_states, copy->id, context_.config.claim_mode == ClaimMode::CLAIM,
+          std::nullopt);
+      TAILRACE_ASSERT_MSG(!refused.has_value(), *refused);
+      result.push_back(std::move(copy));
+    }
+    return result;
+  }
   [[nodiscard]] CheckpointCoordinatorConfiguration120 configuration() const {
     const CheckpointConfig& config = context_.config;
     CheckpointCoordinatorConfiguration120 configuration;
@@ -83,21 +113,23 @@ class JobCheckpointing120 final : public JobCheckpointing {
             .random = context_.ports.random,
             .observer = context_.ports.observer,
             .storage = &storage_,
-            .store = &store_,
+            .store = store_.get(),
             .cleaner = &cleaner_,
             .registry = &registry_,
-            .id_counter = &id_counter_,
+            .id_counter = id_counter_.get(),
             .failure_manager = &failures_,
             .stats_tracker = stats_tracker_.get(),
-            .plans = &plans_};
+            .plans = &plans_,
+            .fail_job = context_.fail_job,
+            .schedule_listener = nullptr};
   }
 
   CoordinatorContext context_;
   FsCheckpointStorage storage_;
   SharedStateRegistry120 registry_;
   CheckpointsCleaner cleaner_;
-  StandaloneCompletedCheckpointStore120 store_;
-  StandaloneCheckpointIDCounter id_counter_;
+  std::unique_ptr<CompletedCheckpointStore120> store_;
+  std::unique_ptr<CheckpointIDCounter> id_counter_;
   CheckpointFailureManager120 failures_;
   std::shared_ptr<CheckpointStatsTracker> stats_tracker_;
   DefaultCheckpointPlanCalculator plans_;
@@ -105,6 +137,10 @@ class JobCheckpointing120 final : public JobCheckpointing {
 };
 
 }  // namespace
+
+void CheckpointingFactory120::retrieve(CheckpointHandleStore& handles, Retrieved done) {
+  retrieve_completed_checkpoints(handles, std::move(done));
+}
 
 std::unique_ptr<JobCheckpointing> CheckpointingFactory120::create(CoordinatorContext context) {
   TAILRACE_ASSERT(context.fail_job != nullptr);

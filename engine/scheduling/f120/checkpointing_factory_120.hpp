@@ -10,6 +10,7 @@ namespace tailrace::engine {
 
 class CheckpointingFactory120 final : public CheckpointingFactory {
  public:
+  void retrieve(CheckpointHandleStore& handles, Retrieved done) override;
   [[nodiscard]] std::unique_ptr<JobCheckpointing> create(CoordinatorContext context) override;
   [[nodiscard]] base::Result<CompletedCheckpointPtr, std::string> load_savepoint(
       JobId job, const std::string& path, const std::vector<std::byte>& metadata,

@@ -200,8 +200,27 @@ class NotingStorage final : public CheckpointStorage {
   std::map<std::string, CheckpointId> ids_;
 };
 
+// Runs `call` after `latency`.
+template <typename Call>
+void answer_later(ManualWorld& world, Duration latency, Call call) {
+  world.schedule(latency, [call = std::make_unique<Call>(std::move(call))] { (*call)(); });
+}
+
 class FailingIDCounter final : public CheckpointIDCounter {
  public:
+  [[nodiscard]] bool is_remote() const override { return remote != nullptr; }
+  void get_and_increment_async(Next done) override {
+    if (remote == nullptr) return CheckpointIDCounter::get_and_increment_async(std::move(done));
+    answer_later(*remote, latency,
+                 [this, done = std::move(done)]() mutable { done(get_and_increment()); });
+  }
+  void set_count_async(CheckpointId next, Set done) override {
+    if (remote == nullptr) return CheckpointIDCounter::set_count_async(next, std::move(done));
+    answer_later(*remote, latency, [this, next, done = std::move(done)]() mutable {
+      set_count(next);
+      done(true);
+    });
+  }
   std::optional<CheckpointId> get_and_increment() override {
     return failing_calls.contains(++calls_) ? std::nullopt : counter_.get_and_increment();
   }
@@ -209,6 +228,8 @@ class FailingIDCounter final : public CheckpointIDCounter {
   void set_count(CheckpointId next) override { counter_.set_count(next); }
 
   std::set<int> failing_calls;  // counted from 1
+  ManualWorld* remote = nullptr;
+  Duration latency{};
 
  private:
   StandaloneCheckpointIDCounter counter_;
@@ -219,6 +240,19 @@ class FailingStore final : public CompletedCheckpointStore {
  public:
   FailingStore(std::int32_t retained, CheckpointStorage& storage, SharedStateRegistry110& registry)
       : store_(retained, storage, registry) {}
+  [[nodiscard]] bool is_remote() const override { return remote != nullptr; }
+  void recover_async(Done done) override {
+    if (remote == nullptr) return CompletedCheckpointStore::recover_async(std::move(done));
+    answer_later(*remote, latency, [this, done = std::move(done)]() mutable { done(!unreadable); });
+  }
+  void add_checkpoint_async(CompletedCheckpointPtr checkpoint, Done done) override {
+    if (remote == nullptr) {
+      return CompletedCheckpointStore::add_checkpoint_async(std::move(checkpoint), std::move(done));
+    }
+    answer_later(*remote, latency, [this, checkpoint, done = std::move(done)]() mutable {
+      done(add_checkpoint(checkpoint));
+    });
+  }
   void recover() override { store_.recover(); }
   bool add_checkpoint(CompletedCheckpointPtr checkpoint) override {
     return !failing_calls.contains(++calls_) && store_.add_checkpoint(std::move(checkpoint));
@@ -232,6 +266,9 @@ class FailingStore final : public CompletedCheckpointStore {
   }
 
   std::set<int> failing_calls;  // counted from 1
+  ManualWorld* remote = nullptr;
+  Duration latency{};
+  bool unreadable = false;
 
  private:
   StandaloneCompletedCheckpointStore store_;
@@ -261,6 +298,8 @@ class NotingFailureManager final : public CheckpointFailureManager110, private F
     journal_.note("completed", id, -1, {}, false);
     CheckpointFailureManager110::handle_checkpoint_success(id);
   }
+
+  [[nodiscard]] FailJobCallback& fail_job_callback() { return *this; }
 
   static constexpr std::int64_t kNoTask = -2;
   // The task of an attempt; -1: unknown.
@@ -412,6 +451,7 @@ class CoordinatorSetup110 {
                                          .id_counter = &id_counter,
                                          .failure_manager = &failure_manager,
                                          .stats_tracker = &stats_tracker,
+                                         .fail_job = &failure_manager.fail_job_callback(),
                                          .schedule_listener = options.schedule_listener});
   }
 

@@ -93,6 +93,19 @@ class NotingVertex120 final : public ExecutionVertexAccess {
 // Fails on demand; true: with an I/O error.
 class FailingIDCounter120 final : public CheckpointIDCounter {
  public:
+  [[nodiscard]] bool is_remote() const override { return remote != nullptr; }
+  void get_and_increment_async(Next done) override {
+    if (remote == nullptr) return CheckpointIDCounter::get_and_increment_async(std::move(done));
+    answer_later(*remote, latency,
+                 [this, done = std::move(done)]() mutable { done(get_and_increment()); });
+  }
+  void set_count_async(CheckpointId next, Set done) override {
+    if (remote == nullptr) return CheckpointIDCounter::set_count_async(next, std::move(done));
+    answer_later(*remote, latency, [this, next, done = std::move(done)]() mutable {
+      set_count(next);
+      done(true);
+    });
+  }
   std::optional<CheckpointId> get_and_increment() override {
     const auto failing = failing_calls.find(++calls_);
     if (failing == failing_calls.end()) return counter_.get_and_increment();
@@ -104,6 +117,8 @@ class FailingIDCounter120 final : public CheckpointIDCounter {
   void set_count(CheckpointId next) override { counter_.set_count(next); }
 
   std::map<int, bool> failing_calls;  // counted from 1
+  ManualWorld* remote = nullptr;
+  Duration latency{};
 
  private:
   StandaloneCheckpointIDCounter counter_;
@@ -118,6 +133,16 @@ class FailingStore120 final : public CompletedCheckpointStore120 {
       : store_(retained, registry, cleaner) {}
   void add(CompletedCheckpointPtr checkpoint, MakePostCleanup make_post_cleanup,
            AddDone done) override {
+    if (remote == nullptr) {
+      return add_now(std::move(checkpoint), std::move(make_post_cleanup), std::move(done));
+    }
+    answer_later(*remote, latency,
+                 [this, checkpoint, make_post_cleanup = std::move(make_post_cleanup),
+                  done = std::move(done)]() mutable {
+                   add_now(checkpoint, std::move(make_post_cleanup), std::move(done));
+                 });
+  }
+  void add_now(CompletedCheckpointPtr checkpoint, MakePostCleanup make_post_cleanup, AddDone done) {
     const auto failing = failing_calls.find(++calls_);
     if (failing != failing_calls.end()) return done({failing->second, nullptr});
     store_.add(std::move(checkpoint), std::move(make_post_cleanup), std::move(done));
@@ -128,6 +153,8 @@ class FailingStore120 final : public CompletedCheckpointStore120 {
   }
 
   std::map<int, Added> failing_calls;  // counted from 1
+  ManualWorld* remote = nullptr;
+  Duration latency{};
 
  private:
   StandaloneCompletedCheckpointStore120 store_;

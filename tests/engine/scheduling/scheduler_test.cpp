@@ -399,6 +399,7 @@ TEST(EndOfData, OneMoreCheckpointIsTakenWhenAllTasksHaveReachedIt) {
     Cluster cluster(2);
     JobSubmission submission = Cluster::job(2, 2, PartitionerKind::kHash);
     submission.tasks.generation = generation;
+    submission.checkpoints.interval = 1_s;
     const JobId job = cluster.submit(std::move(submission));
     cluster.checkpointing.log.clear();
     DefaultScheduler& scheduler = *cluster.manager->find_scheduler(job);

@@ -147,5 +147,41 @@ TEST(CheckpointInvariants, AfterALostJobManagerNothingOlderThanWhatWasStoredIsRe
   EXPECT_THROW(invariants.on_restore(kJob, 1, at(60)), InvariantViolation);
 }
 
+CheckpointRules stored_rules() {
+  CheckpointRules stored = rules();
+  stored.highly_available = true;
+  return stored;
+}
+
+TEST(CheckpointInvariants, TheNextLeaderRestoresTheNewestEntryWhateverTheOneBeforeKnew) {
+  CheckpointInvariants invariants = running(stored_rules());
+  invariants.on_triggered(kJob, 1, CheckpointType::CHECKPOINT, at(10));
+  invariants.on_completed(kJob, 1, CheckpointType::CHECKPOINT, at(20));
+  invariants.on_entry_written(kJob, 1, false);
+  invariants.on_triggered(kJob, 2, CheckpointType::CHECKPOINT, at(30));
+  invariants.on_completed(kJob, 2, CheckpointType::CHECKPOINT, at(35));
+  invariants.on_job_manager_lost(at(40));
+  CheckpointInvariants written = invariants;
+  EXPECT_THROW(invariants.on_restore(kJob, 2, at(50)), InvariantViolation);  // no entry
+  EXPECT_NO_THROW(invariants.on_restore(kJob, 1, at(50)));
+  written.on_entry_written(kJob, 2, false);
+  EXPECT_THROW(written.on_restore(kJob, 1, at(50)), InvariantViolation);
+  EXPECT_NO_THROW(written.on_restore(kJob, 2, at(50)));
+  written.on_entry_removed(kJob, 2);
+  EXPECT_NO_THROW(written.on_restore(kJob, 1, at(60)));
+}
+
+TEST(CheckpointInvariants, AnEntryThatCannotBeReadIsPassedOver) {
+  CheckpointInvariants invariants = running(stored_rules());
+  invariants.on_triggered(kJob, 1, CheckpointType::CHECKPOINT, at(10));
+  invariants.on_entry_written(kJob, 2, false);
+  invariants.on_entry_written(kJob, 1, false);  // by id, not by time
+  EXPECT_THROW(invariants.on_restore(kJob, 1, at(50)), InvariantViolation);
+  invariants.on_entry_read(kJob, 2, false);
+  EXPECT_NO_THROW(invariants.on_restore(kJob, 1, at(50)));
+  invariants.on_entry_read(kJob, 2, true);
+  EXPECT_NO_THROW(invariants.on_restore(kJob, 2, at(50)));
+}
+
 }  // namespace
 }  // namespace tailrace::scenarios
