@@ -116,7 +116,7 @@ constexpr std::array kNames = std::to_array<ResultName>({
 });
 
 constexpr std::array kFinishWords = std::to_array<std::string_view>(
-    {"duration", "sources_finished", "idle", "stopped", "job_failed", "interrupted"});
+    {"duration", "sources_finished", "idle", "stopped", "canceled", "job_failed", "interrupted"});
 
 }  // namespace
 

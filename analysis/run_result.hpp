@@ -22,7 +22,8 @@ enum class FinishReason : std::uint8_t {
   kDuration,
   kSourcesFinished,
   kIdle,
-  kStopped,  // by `stop_with_savepoint` of the timeline
+  kStopped,   // by `stop_with_savepoint` of the timeline
+  kCanceled,  // by `cancel_with_savepoint`
   kJobFailed,
   kInterrupted
 };

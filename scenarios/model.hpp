@@ -156,6 +156,7 @@ enum class ActionKind : std::uint8_t {
   kSavepoint,          // take one and go on
   kCheckpoint,         // trigger one by hand
   kStopWithSavepoint,  // the run ends with it
+  kCancelWithSavepoint,
 };
 [[nodiscard]] const char* to_string(ActionKind action);
 

@@ -26,7 +26,8 @@ constexpr std::array kActions = std::to_array<ActionSpec>(
      {"storage", ActionKind::kStorage, true, false},
      {"savepoint", ActionKind::kSavepoint, false, false},
      {"checkpoint", ActionKind::kCheckpoint, false, false},
-     {"stop_with_savepoint", ActionKind::kStopWithSavepoint, false, false}});
+     {"stop_with_savepoint", ActionKind::kStopWithSavepoint, false, false},
+     {"cancel_with_savepoint", ActionKind::kCancelWithSavepoint, false, false}});
 
 // How a message calls an entry: its action and target as one line of YAML.
 std::string flow_text(const yaml::Node& node) {
@@ -99,7 +100,7 @@ class TimelineParser {
     if (action == nullptr) {
       reader.error_here(
           "does nothing; give it one of kill, vanish, slow, pause, fail, rescale, storage, "
-          "savepoint, checkpoint or stop_with_savepoint");
+          "savepoint, checkpoint, stop_with_savepoint or cancel_with_savepoint");
       return entry;
     }
     entry.action = action->kind;
@@ -210,6 +211,9 @@ class TimelineParser {
         return;
       case ActionKind::kStopWithSavepoint:
         entry.drain = reader.section("stop_with_savepoint", kStopSection).boolean("drain");
+        return;
+      case ActionKind::kCancelWithSavepoint:
+        static_cast<void>(reader.flag("cancel_with_savepoint"));
         return;
       case ActionKind::kRescale:  // read before all others
         return;

@@ -147,6 +147,7 @@ constexpr std::array kTimelineKeys = std::to_array<KeySpec>({
     {"savepoint", T::kFlag, kOptional, {}, 0, 0, {}, "take one"},
     {"checkpoint", T::kFlag, kOptional, {}, 0, 0, {}, "trigger one"},
     {"stop_with_savepoint", T::kSection, kOptional, {}, 0, 0, {}, "end the job, and the run"},
+    {"cancel_with_savepoint", T::kFlag, kOptional, {}, 0, 0, {}, "take one, then cancel the job"},
     {"restart", T::kOther, kNotYet, {}, 0, 0, {}, "a process"},
     {"cut", T::kOther, kNotYet, {}, 0, 0, {}, "a link"},
     {"delay", T::kOther, kNotYet, {}, 0, 0, {}, "a link or a message"},

@@ -259,6 +259,12 @@ bool ScenarioRun::perform(std::size_t index) {
       if (job_ended_ || job_manager_ == nullptr) return false;
       job_manager_->trigger_checkpoint(job_, [](const engine::StopResult&) {});
       return true;
+    case ActionKind::kCancelWithSavepoint:
+      if (job_ended_ || ending_ || job_manager_ == nullptr) return false;
+      job_manager_->trigger_savepoint(job_, {}, true, [this](const engine::StopResult& taken) {
+        if (taken.ok()) canceled_behind_ = taken.value();
+      });
+      return true;
     case ActionKind::kStopWithSavepoint:
       if (job_ended_ || ending_) return false;
       drain_ = entry.drain;
@@ -525,7 +531,8 @@ void ScenarioRun::on_job_terminated(engine::JobId job, engine::JobStatus status,
     return;
   }
   failure_ = cause;
-  ending_ = analysis::FinishReason::kJobFailed;
+  ending_ = status == engine::JobStatus::CANCELED ? analysis::FinishReason::kCanceled
+                                                  : analysis::FinishReason::kJobFailed;
   finish();
 }
 
@@ -558,7 +565,9 @@ RunOutcome ScenarioRun::collect() {
     engine::CompletedCheckpointPtr last;
     engine::DefaultScheduler* scheduler =
         job_manager_ == nullptr ? nullptr : job_manager_->find_scheduler(job_);
-    if (cluster_.high_availability() != nullptr) {
+    if (ending_ == analysis::FinishReason::kCanceled) {
+      last = canceled_behind_;
+    } else if (cluster_.high_availability() != nullptr) {
       last = cluster_.high_availability()->newest(job_);
     } else if (engine::CheckpointCoordinator* coordinator = scheduler->coordinator();
                coordinator != nullptr && scheduler->status() != engine::JobStatus::FINISHED) {

@@ -118,6 +118,7 @@ class ScenarioRun final : private engine::JobListener {
   bool submitted_ = false;
   std::string failure_;  // of a FAILED job
   engine::CompletedCheckpointPtr final_savepoint_;
+  engine::CompletedCheckpointPtr canceled_behind_;  // the savepoint of `cancel_with_savepoint`
 };
 
 }  // namespace tailrace::scenarios
