@@ -48,9 +48,8 @@ struct Request {
 };
 
 struct Reported {
-  std::string name;
-  std::int64_t task;
-  bool in_union;
+  NaiveState120 state;
+  bool in_union = false;
 };
 
 struct Checkpoint {
@@ -157,6 +156,8 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
       });
     } else if (op == "abortPending") {
       abort_if(step.at("reason"), [](const Checkpoint&) { return true; });
+    } else if (op == "abortObject") {
+      abort_object(pending_.at(step.at("cp")), step.at("reason"));
     } else if (op == "taskState") {
       job_.change(step.at("task"), step.at("state"));
     } else if (op == "finishTask") {
@@ -174,9 +175,9 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
     } else if (op == "shutdown") {
       shut_down();
     } else if (op == "shutdownStore") {
-      for (const NaiveCompletedPtr& one : store_.shut_down(step.at("status"))) {
-        delete_completed(*one);
-      }
+      const NaiveStore120::Removed removed = store_.shut_down(step.at("status"));
+      for (const NaiveCompletedPtr& one : removed.cleaned) delete_completed(*one);
+      discard_shared(removed.files);
     } else {
       throw std::runtime_error("unknown operation " + op);
     }
@@ -486,26 +487,45 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
     const std::int64_t id = step.at("cp");
     const std::int64_t task = step.at("task");
     const std::int64_t attempt = job_.attempt_of(task);
-    const std::string state = step.value("state", "");
+    Reported reported = reported_in(step);
+    // Whatever becomes of the message (4.1).
+    const bool shares = !pending_.contains(id) || !pending_.at(id)->request.is_savepoint();
+    if (shares && !store_.shared.add(reported.state, id)) throw IllegalState();
     if (!pending_.contains(id)) {
-      discard_state(state);
+      discard(reported.state);
       returned_ = std::find(expired_.begin(), expired_.end(), id) != expired_.end();
       return;
     }
     returned_ = true;
     const CheckpointPtr one = pending_.at(id);
-    if (!one->plan.awaited.contains(attempt)) return discard_state(state);
+    if (one->disposed) throw IllegalState();
+    if (!one->plan.awaited.contains(attempt)) return discard(reported.state);
     if (!one->acknowledged.insert(attempt).second) return;
-    if (step.contains("state"))
-      one->states.push_back({state, task, !state.empty() && step.value("union", false)});
+    one->states.push_back(std::move(reported));
     if (one->is_fully_acknowledged() && !complete(one).empty()) throw IllegalState();
+  }
+
+  [[nodiscard]] Reported reported_in(const Json& step) const {
+    Reported reported;
+    const std::int64_t task = step.at("task");
+    reported.state.name = step.value("state", "");
+    reported.state.vertex = job_.vertex_of(task);
+    reported.in_union = !reported.state.name.empty() && step.value("union", false);
+    if (!step.contains("shared")) return reported;
+    reported.state.keyed = "meta-backend-" + std::to_string(task) + "-" + step.at("cp").dump();
+    for (const Json& file : step.at("shared")) {
+      reported.state.shared.push_back({file.at("file"), file.value("placeholder", false)});
+    }
+    return reported;
   }
 
   void decline(const Json& step) {
     if (shutdown_) return;
     if (step.value("otherJob", false)) throw IllegalState();
     if (!pending_.contains(step.at("cp"))) return;
-    abort(pending_.at(step.at("cp")), step.at("reason"), step.at("task"));
+    const CheckpointPtr one = pending_.at(step.at("cp"));
+    if (one->disposed) throw IllegalState();
+    abort(one, step.at("reason"), step.at("task"));
   }
 
   // Completion (4.3). Returns what a trigger phase makes of its failure; empty: none.
@@ -566,9 +586,15 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
   }
 
   [[nodiscard]] std::string failure_of_finalising(const Checkpoint& one) const {
-    for (const Reported& state : one.states) {
-      if (state.in_union && one.plan.partly_finished.contains(job_.vertex_of(state.task))) {
+    for (const Reported& reported : one.states) {
+      if (reported.in_union && one.plan.partly_finished.contains(reported.state.vertex)) {
         return "CHECKPOINT_DECLINED_TASK_CLOSING";
+      }
+    }
+    for (const Reported& reported : one.states) {
+      // Only a savepoint still has any, and metadata cannot say where such a file is.
+      for (const NaiveFile120& file : reported.state.shared) {
+        if (file.placeholder) return "FINALIZE_CHECKPOINT_FAILURE";
       }
     }
     for (const Json& broken : config_.value("metadataFails", Json::array())) {
@@ -583,8 +609,12 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
     completed->kind = one.request.kind;
     completed->retention = config_.value("retention", "");
     completed->hook_states = one.hook_states;
-    for (const Reported& state : one.states) {
-      completed->states.push_back({state.name, job_.vertex_of(state.task)});
+    for (const Reported& reported : one.states) completed->states.push_back(reported.state);
+    for (const std::int64_t vertex : one.plan.partly_finished) {
+      completed->progress[vertex] = NaiveProgress120::kPartlyFinished;
+    }
+    for (const std::int64_t vertex : one.plan.fully_finished) {
+      completed->progress[vertex] = NaiveProgress120::kFullyFinished;
     }
     for (const std::string& mode : coordinators_) {
       if (mode != "ok@v") completed->foreign_operators = true;
@@ -594,12 +624,13 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
 
   // Returns what tasks hear of as subsumed.
   std::int64_t store(const NaiveCompletedPtr& completed) {
-    const NaiveStore120::Added added = store_.add(completed);
-    for (const NaiveCompletedPtr& old : added.cleaned) {
+    const NaiveStore120::Removed removed = store_.add(completed);
+    discard_shared(removed.files);
+    for (const NaiveCompletedPtr& old : removed.cleaned) {
       if (!old->is_savepoint()) delete_completed(*old);
       drain();
     }
-    const NaiveCompletedPtr& last = added.last_subsumed;
+    const NaiveCompletedPtr& last = removed.last_subsumed;
     return last == nullptr || last->is_savepoint() ? -1 : last->id;
   }
 
@@ -614,13 +645,7 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
 
   void abort(const CheckpointPtr& one, const std::string& reason, std::int64_t task) {
     if (one->disposed) return;
-    break_promise(*one, reason);
-    if (phase_ != nullptr && phase_->checkpoint == one) end_phase(phase_, reason);
-    one->disposed = true;
-    for (const Reported& state : one->states) discard_state(state.name);
-    if (one->has_location) event("locationDisposed", {{"cp", one->id}});
-    drain();
-    timers_.cancel(one->timeout);
+    abort_object(one, reason);
     count_failure(one->id);
     offer(one->request, one->id, reason, task);
     notify_aborted(*one);
@@ -630,6 +655,18 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
       if (expired_.size() > kRemembered) expired_.erase(expired_.begin());
     }
     drain();
+  }
+
+  // Without anybody being told but who asked for it.
+  void abort_object(const CheckpointPtr& one, const std::string& reason) {
+    break_promise(*one, reason);
+    if (phase_ != nullptr && phase_->checkpoint == one) end_phase(phase_, reason);
+    one->disposed = true;
+    for (const Reported& reported : one->states) discard(reported.state);
+    if (one->has_location) event("locationDisposed", {{"cp", one->id}});
+    drain();
+    timers_.cancel(one->timeout);
+    if (reason == "CHECKPOINT_SUBSUMED" && one->request.is_savepoint()) throw IllegalState();
   }
 
   void break_promise(Checkpoint& one, const Json& reason) {
@@ -699,6 +736,7 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
     event("restored", {{"cp", latest.id}});
     ++restored_;
     force_full_ = latest.kind == "unclaimed";
+    if (!to_all && has_overtaken(latest)) throw IllegalState();
     if (!hooks_.empty() && !latest.hook_states.empty()) {
       for (const auto& [hook, state] : latest.hook_states) {
         if (!hooks_.contains(hook) && !allow_non_restored) throw IllegalState();
@@ -716,12 +754,18 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
     }
   }
 
+  // who has finished, even in part, is fed by all of the vertex before.
+  [[nodiscard]] bool has_overtaken(const NaiveCompleted120& latest) const {
+    return job_.has_vertex(1) && latest.progress_of(1) != NaiveProgress120::kRunning &&
+           latest.progress_of(0) != NaiveProgress120::kFullyFinished;
+  }
+
   void restore_savepoint(const Json& step) {
     const NaiveCompleted120& read = *written_.at(step.at("cp"));
     const bool allow_non_restored = step.at("allowNonRestored");
     bool has_unknown = read.foreign_operators;
     for (const NaiveState120& state : read.states) {
-      if (!state.name.empty() && !job_.has_vertex(state.vertex)) has_unknown = true;
+      if (state.has_any() && !job_.has_vertex(state.vertex)) has_unknown = true;
     }
     if (has_unknown && !allow_non_restored) throw IllegalState();
     if (shutdown_) throw IllegalState();
@@ -729,6 +773,10 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
     const std::string mode = step.value("mode", "NO_CLAIM");
     restored->kind = mode == "CLAIM" ? "checkpoint" : mode == "LEGACY" ? "savepoint" : "unclaimed";
     restored->retention = config_.value("retention", "");
+    for (NaiveState120& state : restored->states) {
+      if (!store_.shared.add(state, restored->id)) throw IllegalState();
+    }
+    if (mode != "CLAIM") store_.shared.not_claimed(restored->id);
     if (!failure_of("storeFails", ++store_calls_).is_null()) throw IllegalState();
     store(restored);
     next_id_ = read.id + 1;
@@ -770,8 +818,19 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
   void discard_state(const std::string& state) {
     if (!state.empty()) event("discardState", {{"state", state}});
   }
+  void discard_shared(const std::vector<std::string>& files) {
+    for (const std::string& file : files) event("discardShared", {{"file", file}});
+  }
+  void discard(const NaiveState120& state) {
+    discard_state(state.name);
+    discard_state(state.keyed);
+    if (state.registered) return;
+    for (const NaiveFile120& file : state.shared) {
+      if (!file.placeholder) discard_shared({file.name});
+    }
+  }
   void delete_completed(const NaiveCompleted120& one) {
-    for (const NaiveState120& state : one.states) discard_state(state.name);
+    for (const NaiveState120& state : one.states) discard(state);
     event("completedDisposed", {{"cp", one.id}});
   }
   [[nodiscard]] Json failure_of(const char* what, std::int64_t call) const {
@@ -782,15 +841,17 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
     result["now"] = timers_.now;
     result["pending"] = Json::array();
     for (const auto& [id, one] : pending_) {
-      result["pending"].push_back(
-          {{"cp", id},
-           {"acked", one->acknowledged.size()},
-           {"missing", one->plan.awaited.size() - one->acknowledged.size()}});
+      const auto acked = static_cast<std::int64_t>(one->acknowledged.size());
+      const auto awaited = static_cast<std::int64_t>(one->plan.awaited.size());
+      result["pending"].push_back({{"cp", id},
+                                   {"acked", one->disposed ? -1 : acked},
+                                   {"missing", one->disposed ? 0 : awaited - acked}});
     }
     result["retained"] = Json::array();
     for (const NaiveCompletedPtr& one : store_.kept) result["retained"].push_back(one->id);
     result["written"] = Json::array();
     for (const auto& [id, one] : written_) result["written"].push_back(id);
+    result["registered"] = store_.shared.names();
     result["shutDown"] = shutdown_;
     result["queued"] = queue_.size();
     result["triggering"] = triggering_;

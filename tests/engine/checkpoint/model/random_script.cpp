@@ -196,6 +196,20 @@ Json config_of_restart(int choice, const Json& config) {
   return next;
 }
 
+// The files of an incremental keyed state: a new one, and mostly one that is there from before.
+Json shared_files(int choice, const Json& state, int number) {
+  Json files = Json::array();
+  const Json registered = state.value("registered", Json::array());
+  if (!registered.empty() && choice % 6 != 0) {
+    const Json& known = registered.at(static_cast<std::size_t>(choice) % registered.size());
+    files.push_back({{"file", known}, {"placeholder", choice % 5 != 0}});
+  }
+  if (choice % 3 != 0 || files.empty()) {
+    files.push_back({{"file", "k" + std::to_string(number)}, {"placeholder", choice % 30 == 6}});
+  }
+  return files;
+}
+
 // What only the coordinator of 1.20 can be asked; null: something else is to be done.
 Json operation_of_120(const RawAction& action, const Json& config, const Json& state, int number) {
   const auto [kind, a, b] = action;
@@ -289,6 +303,7 @@ Json operation_of(const RawAction& action, const Json& config, const Json& state
     if (!of_110 && b % 4 != 3) step["task"] = next_task(step.at("cp"), state, step.at("task"));
     if (!of_110 && kind % 6 == 0) step["union"] = true;
     if (!of_110 && kind % 33 == 0) step["state"] = "";
+    if (!of_110 && a % 5 < 2) step["shared"] = shared_files(kind + b, state, number);
     return step;
   }
   if (kind < 790) {
