@@ -850,7 +850,11 @@ class NaiveCoordinator120 final : public NaiveCoordinator {
     result["retained"] = Json::array();
     for (const NaiveCompletedPtr& one : store_.kept) result["retained"].push_back(one->id);
     result["written"] = Json::array();
-    for (const auto& [id, one] : written_) result["written"].push_back(id);
+    result["writtenWithFinished"] = Json::array();
+    for (const auto& [id, one] : written_) {
+      result["written"].push_back(id);
+      if (!one->progress.empty()) result["writtenWithFinished"].push_back(id);
+    }
     result["registered"] = store_.shared.names();
     result["shutDown"] = shutdown_;
     result["queued"] = queue_.size();

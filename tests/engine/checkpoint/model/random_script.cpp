@@ -167,6 +167,8 @@ Json readable(const Json& state, bool is_new) {
   const Json retained = state.at("retained");
   const Json newest = written.back();
   if (contains(retained, newest)) return {};
+  // The metadata that are written here have no place for who had finished (version 2).
+  if (contains(state.value("writtenWithFinished", Json::array()), newest)) return {};
   return is_new || newest == state.at("nextId").get<std::int64_t>() - 1 ? newest : Json();
 }
 
@@ -220,6 +222,14 @@ Json operation_of_120(const RawAction& action, const Json& config, const Json& s
   }
   if (kind >= 250 && kind < 370 && b % 11 == 9) {
     return {{"op", "request"}, {"request", number}, {"kind", pick(kTypes120, a)}};
+  }
+  if (kind == 912) {  // no caller in Flink does this, but the object has it
+    const Json pending = state.value("pending", Json::array());
+    if (!pending.empty() && pending.front().at("acked") >= 0) {
+      return {{"op", "abortObject"},
+              {"cp", pending.front().at("cp")},
+              {"reason", b % 2 == 0 ? "CHECKPOINT_SUBSUMED" : "CHECKPOINT_EXPIRED"}};
+    }
   }
   if (kind >= 880 && kind < 887 && config.contains("hooks")) {
     return {{"op", "hookDone"}, {"hook", b % 2 == 0 ? "h1" : "h2"}};
