@@ -17,6 +17,7 @@ struct NaivePlan120 {
   std::map<std::int64_t, std::int64_t> awaited;  // attempt -> task
   std::vector<std::int64_t> commit;              // tasks
   std::set<std::int64_t> partly_finished;        // vertices
+  std::set<std::int64_t> fully_finished;         // vertices
 };
 
 class NaiveJob120 {
@@ -70,7 +71,7 @@ class NaiveJob120 {
         // Fed by whoever of the vertex before is alive.
         if (vertex == 0 || !is_any_alive(0)) plan.trigger.push_back(number);
       }
-      if (over > 0 && alive > 0) plan.partly_finished.insert(vertex);
+      if (over > 0) (alive > 0 ? plan.partly_finished : plan.fully_finished).insert(vertex);
     }
     return true;
   }

@@ -11,10 +11,69 @@
 
 namespace tailrace::engine::test {
 
+struct NaiveFile120 {
+  std::string name;
+  bool placeholder = false;  // uploaded for an earlier checkpoint
+};
+
+// What one task reports.
 struct NaiveState120 {
   std::string name;  // empty: an operator state with nothing in it
   std::int64_t vertex = 0;
+  std::string keyed;  // the private file of a keyed state; empty: no keyed state
+  std::vector<NaiveFile120> shared;
+  bool registered = false;  // the shared files are the registry's
+
+  [[nodiscard]] bool has_any() const { return !name.empty() || !keyed.empty(); }
 };
+
+// Who uses which shared file. No recording names one key for two files.
+class NaiveShared120 {
+ public:
+  // False: a placeholder for a file that nobody has uploaded; what comes before it stays registered.
+  bool add(NaiveState120& state, std::int64_t checkpoint) {
+    if (state.keyed.empty()) return true;
+    if (closed_) return false;
+    state.registered = true;
+    for (NaiveFile120& file : state.shared) {
+      if (file.placeholder && !files_.contains(file.name)) return false;
+      file.placeholder = false;
+      Use& use = files_.try_emplace(file.name, Use{checkpoint, checkpoint}).first->second;
+      use.last = std::max(use.last, checkpoint);
+    }
+    return true;
+  }
+  void not_claimed(std::int64_t checkpoint) {
+    highest_not_claimed_ = std::max(highest_not_claimed_, checkpoint);
+  }
+  // Returns the files to delete.
+  std::vector<std::string> release_below(std::int64_t lowest) {
+    std::vector<std::string> deleted;
+    for (const auto& [name, use] : std::map(files_)) {
+      if (use.last >= lowest) continue;
+      files_.erase(name);
+      if (use.first > highest_not_claimed_) deleted.push_back(name);
+    }
+    return deleted;
+  }
+  void close() { closed_ = true; }
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const auto& [name, use] : files_) result.push_back(name);
+    return result;
+  }
+
+ private:
+  struct Use {
+    std::int64_t first;
+    std::int64_t last;
+  };
+  std::map<std::string, Use> files_;
+  std::int64_t highest_not_claimed_ = 0;
+  bool closed_ = false;
+};
+
+enum class NaiveProgress120 : std::uint8_t { kRunning, kPartlyFinished, kFullyFinished };
 
 struct NaiveCompleted120 {
   std::int64_t id = 0;
@@ -22,8 +81,13 @@ struct NaiveCompleted120 {
   std::string retention;
   std::vector<NaiveState120> states;
   std::map<std::string, std::string> hook_states;
+  std::map<std::int64_t, NaiveProgress120> progress;  // of vertices; none: running
   bool foreign_operators = false;  // state of an operator coordinator that belongs to no vertex
 
+  [[nodiscard]] NaiveProgress120 progress_of(std::int64_t vertex) const {
+    const auto found = progress.find(vertex);
+    return found == progress.end() ? NaiveProgress120::kRunning : found->second;
+  }
   [[nodiscard]] bool is_savepoint() const { return kind != "checkpoint"; }
   [[nodiscard]] bool is_synchronous() const { return kind.ends_with("WithSavepoint"); }
   // 1.5.
@@ -40,14 +104,16 @@ struct NaiveStore120 {
   std::int64_t limit = 1;
   std::vector<NaiveCompletedPtr> kept;      // oldest first
   std::vector<NaiveCompletedPtr> subsumed;  // not deleted yet
+  NaiveShared120 shared;
 
-  struct Added {
+  struct Removed {
     NaiveCompletedPtr last_subsumed;         // of those that went, the one with the largest id
     std::vector<NaiveCompletedPtr> cleaned;  // of which savepoints are not deleted
+    std::vector<std::string> files;          // shared ones
   };
 
-  Added add(const NaiveCompletedPtr& latest) {
-    Added result;
+  Removed add(const NaiveCompletedPtr& latest) {
+    Removed result;
     kept.push_back(latest);
     //
     for (const NaiveCompletedPtr& one : std::vector(kept)) {
@@ -65,28 +131,31 @@ struct NaiveStore120 {
     for (const NaiveCompletedPtr& one : kept) {
       if (one->is_savepoint()) continue;
       result.cleaned = take_below(one->id);
+      result.files = shared.release_below(one->id);
       break;
     }
     return result;
   }
 
-  // Returns what is deleted, with what had to wait for its turn.
-  std::vector<NaiveCompletedPtr> shut_down(const std::string& status) {
-    std::vector<NaiveCompletedPtr> deleted;
+  // with what had to wait for its turn.
+  Removed shut_down(const std::string& status) {
+    Removed result;
+    shared.close();
     std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
     for (const NaiveCompletedPtr& one : kept) {
       if (one->is_deleted_when(status)) {
-        deleted.push_back(one);
+        result.cleaned.push_back(one);
       } else {
         lowest = std::min(lowest, one->id);
       }
     }
     kept.clear();
-    if (status == "SUSPENDED") return deleted;
+    if (status == "SUSPENDED") return result;
     for (const NaiveCompletedPtr& one : take_below(lowest)) {
-      if (!one->is_savepoint()) deleted.push_back(one);
+      if (!one->is_savepoint()) result.cleaned.push_back(one);
     }
-    return deleted;
+    result.files = shared.release_below(lowest);
+    return result;
   }
 
  private:

@@ -167,6 +167,8 @@ Json readable(const Json& state, bool is_new) {
   const Json retained = state.at("retained");
   const Json newest = written.back();
   if (contains(retained, newest)) return {};
+  // The metadata that are written here have no place for who had finished (version 2).
+  if (contains(state.value("writtenWithFinished", Json::array()), newest)) return {};
   return is_new || newest == state.at("nextId").get<std::int64_t>() - 1 ? newest : Json();
 }
 
@@ -196,6 +198,20 @@ Json config_of_restart(int choice, const Json& config) {
   return next;
 }
 
+// The files of an incremental keyed state: a new one, and mostly one that is there from before.
+Json shared_files(int choice, const Json& state, int number) {
+  Json files = Json::array();
+  const Json registered = state.value("registered", Json::array());
+  if (!registered.empty() && choice % 6 != 0) {
+    const Json& known = registered.at(static_cast<std::size_t>(choice) % registered.size());
+    files.push_back({{"file", known}, {"placeholder", choice % 5 != 0}});
+  }
+  if (choice % 3 != 0 || files.empty()) {
+    files.push_back({{"file", "k" + std::to_string(number)}, {"placeholder", choice % 30 == 6}});
+  }
+  return files;
+}
+
 // What only the coordinator of 1.20 can be asked; null: something else is to be done.
 Json operation_of_120(const RawAction& action, const Json& config, const Json& state, int number) {
   const auto [kind, a, b] = action;
@@ -206,6 +222,14 @@ Json operation_of_120(const RawAction& action, const Json& config, const Json& s
   }
   if (kind >= 250 && kind < 370 && b % 11 == 9) {
     return {{"op", "request"}, {"request", number}, {"kind", pick(kTypes120, a)}};
+  }
+  if (kind == 912) {  // no caller in Flink does this, but the object has it
+    const Json pending = state.value("pending", Json::array());
+    if (!pending.empty() && pending.front().at("acked") >= 0) {
+      return {{"op", "abortObject"},
+              {"cp", pending.front().at("cp")},
+              {"reason", b % 2 == 0 ? "CHECKPOINT_SUBSUMED" : "CHECKPOINT_EXPIRED"}};
+    }
   }
   if (kind >= 880 && kind < 887 && config.contains("hooks")) {
     return {{"op", "hookDone"}, {"hook", b % 2 == 0 ? "h1" : "h2"}};
@@ -289,6 +313,7 @@ Json operation_of(const RawAction& action, const Json& config, const Json& state
     if (!of_110 && b % 4 != 3) step["task"] = next_task(step.at("cp"), state, step.at("task"));
     if (!of_110 && kind % 6 == 0) step["union"] = true;
     if (!of_110 && kind % 33 == 0) step["state"] = "";
+    if (!of_110 && a % 5 < 2) step["shared"] = shared_files(kind + b, state, number);
     return step;
   }
   if (kind < 790) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,10 @@ void count_step(const Json& step, Counts& counts) {
   if (op == "decline") ++counts["decline " + step.at("reason").get<std::string>()];
   if (op == "restoreSavepoint") ++counts["claim " + step.value("mode", "")];
   if (step.contains("exception")) ++counts["exception of " + op];
+  if (op == "ack" && step.contains("shared")) {
+    ++counts["shared files"];
+    if (step.contains("exception") && step.at("out").empty()) ++counts["files not registered"];
+  }
   if (step.contains("returned")) ++counts[op + " returned " + step.at("returned").dump()];
   if (step.at("queued") > 1) ++counts["several queued"];
   if (step.value("triggering", false)) ++counts["waits for a hook"];
@@ -66,6 +71,33 @@ void count_history(const Json& steps, Counts& counts) {
   }
 }
 
+// Of files that several checkpoints use. A late acknowledgement keeps its files until a later
+// checkpoint has completed without them (C-59).
+void count_sharing(const Json& steps, Counts& counts) {
+  std::map<std::string, std::set<std::int64_t>> users;
+  std::set<std::string> late;
+  for (const Json& step : steps) {
+    for (const Json& event : step.at("out")) {
+      if (event.at("e") != "discardShared") continue;
+      const std::string file = event.at("file");
+      if (users[file].size() > 1) ++counts["deleted after several checkpoints"];
+      if (step.at("op") == "ack" && late.contains(file)) ++counts["late file deleted"];
+    }
+    if (step.at("op") != "ack" || !step.contains("shared")) continue;
+    const Json returned = step.value("returned", Json());
+    for (const Json& file : step.at("shared")) {
+      const std::string name = file.at("file");
+      std::set<std::int64_t>& of_file = users[name];
+      of_file.insert(step.at("cp").get<std::int64_t>());
+      if (of_file.size() > 1 && returned == true) ++counts["file of several checkpoints"];
+      if (returned == false && !step.contains("exception")) {
+        ++counts["late shared file"];
+        late.insert(name);
+      }
+    }
+  }
+}
+
 Counts counts_of(ScriptDialect dialect, MakeNaiveCoordinator make) {
   constexpr int kScripts = 1500;
   constexpr int kSize = 100;
@@ -78,6 +110,7 @@ Counts counts_of(ScriptDialect dialect, MakeNaiveCoordinator make) {
       if (!line.contains(steps)) continue;
       for (const Json& step : line.at(steps)) count_step(step, counts);
       count_history(line.at(steps), counts);
+      count_sharing(line.at(steps), counts);
     }
   }
   return counts;
@@ -154,7 +187,16 @@ TEST(RandomScripts, OfTheDialectOf120ReachEverything) {
   const Counts counts = counts_of(ScriptDialect::k120, &make_naive_coordinator_120);
   expect_each(counts, kBoth);
   expect_each(counts, {"completed after a newer one",
-
+                       "shared files",
+                       "files not registered",
+                       "file of several checkpoints",
+                       "deleted after several checkpoints",
+                       "late shared file",
+                       "late file deleted",
+                       "discardShared",
+                       "op abortObject",
+                       "exception of abortObject",
+                       "exception of restoreInitial",
                        "op finishTask",
                        "op hookDone",
                        "op backlog",
