@@ -1,8 +1,11 @@
 #include "engine/checkpoint/completed_checkpoint.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "engine/state/incremental_remote_keyed_state_handle.hpp"
+#include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
 
@@ -67,20 +70,56 @@ void CompletedCheckpoint::append_private_files(std::vector<std::string>& paths) 
   engine::append_private_files(operator_states, paths);
 }
 
-void discard_completed_checkpoint(const CompletedCheckpoint& checkpoint,
-                                  CheckpointStorage& storage) {
+namespace {
+
+std::vector<std::string> files_of(const CompletedCheckpoint& checkpoint) {
   std::vector<std::string> paths;
   checkpoint.append_private_files(paths);
-  discard_completed_checkpoint(checkpoint, paths, storage);
+  return paths;
 }
 
-void discard_completed_checkpoint(const CompletedCheckpoint& checkpoint,
-                                  const std::vector<std::string>& paths,
-                                  CheckpointStorage& storage) {
+// The names that occur in both, in order.
+std::set<std::string> common_files(const std::vector<std::string>& a,
+                                   const std::vector<std::string>& b) {
+  if (a.empty() || b.empty()) return {};
+  // Checkpoints have directories of their own, so that no sorting is needed as a rule.
+  const auto [a_first, a_last] = std::minmax_element(a.begin(), a.end());
+  const auto [b_first, b_last] = std::minmax_element(b.begin(), b.end());
+  if (*a_last < *b_first || *b_last < *a_first) return {};
+  const std::set<std::string_view> names(a.begin(), a.end());
+  std::set<std::string> common;
+  for (const std::string& name : b) {
+    if (names.contains(name)) common.insert(name);
+  }
+  return common;
+}
+
+void discard_files(const CompletedCheckpoint& checkpoint, const std::vector<std::string>& paths,
+                   CheckpointStorage& storage) {
   storage.discard_file(checkpoint.location.metadata_path());
   for (const std::string& path : paths) storage.discard_file(path);
   storage.dispose_completed(checkpoint.location);
   if (checkpoint.statistics != nullptr) checkpoint.statistics->set_discarded();
+}
+
+}  // namespace
+
+void discard_completed_checkpoint(const CompletedCheckpoint& checkpoint,
+                                  CheckpointStorage& storage) {
+  discard_files(checkpoint, files_of(checkpoint), storage);
+}
+
+void discard_unneeded_checkpoint(const CompletedCheckpoint& checkpoint,
+                                 const std::deque<CompletedCheckpointPtr>& kept,
+                                 CheckpointStorage& storage) {
+  const std::vector<std::string> gone = files_of(checkpoint);
+  for (const CompletedCheckpointPtr& other : kept) {
+    const std::set<std::string> common = common_files(gone, files_of(*other));
+    TAILRACE_ASSERT_MSG(common.empty(), "checkpoint " + std::to_string(other->id) + " needs " +
+                                            *common.begin() + " of checkpoint " +
+                                            std::to_string(checkpoint.id));
+  }
+  discard_files(checkpoint, gone, storage);
 }
 
 }  // namespace tailrace::engine

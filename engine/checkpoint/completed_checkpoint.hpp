@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -63,9 +64,9 @@ void append_private_files(const OperatorStates& states, std::vector<std::string>
 // What is shared is left to its registry.
 void discard_completed_checkpoint(const CompletedCheckpoint& checkpoint,
                                   CheckpointStorage& storage);
-// The same, for who knows its files already.
-void discard_completed_checkpoint(const CompletedCheckpoint& checkpoint,
-                                  const std::vector<std::string>& paths,
-                                  CheckpointStorage& storage);
+// The same. Requires: none of `kept` names a file of it.
+void discard_unneeded_checkpoint(const CompletedCheckpoint& checkpoint,
+                                 const std::deque<CompletedCheckpointPtr>& kept,
+                                 CheckpointStorage& storage);
 
 }  // namespace tailrace::engine

@@ -1,38 +1,11 @@
 #include "engine/checkpoint/completed_checkpoint_store.hpp"
 
 #include <algorithm>
-#include <set>
-#include <string_view>
 #include <utility>
 
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
-namespace {
-
-std::vector<std::string> files_of(const CompletedCheckpoint& checkpoint) {
-  std::vector<std::string> paths;
-  checkpoint.append_private_files(paths);
-  return paths;
-}
-
-// The names that occur in both, in order.
-std::set<std::string> common_files(const std::vector<std::string>& a,
-                                   const std::vector<std::string>& b) {
-  if (a.empty() || b.empty()) return {};
-  // Checkpoints have directories of their own, so that no sorting is needed as a rule.
-  const auto [a_first, a_last] = std::minmax_element(a.begin(), a.end());
-  const auto [b_first, b_last] = std::minmax_element(b.begin(), b.end());
-  if (*a_last < *b_first || *b_last < *a_first) return {};
-  const std::set<std::string_view> names(a.begin(), a.end());
-  std::set<std::string> common;
-  for (const std::string& name : b) {
-    if (names.contains(name)) common.insert(name);
-  }
-  return common;
-}
-
-}  // namespace
 
 CompletedCheckpointPtr CompletedCheckpointStore::latest_checkpoint(bool prefer_checkpoint) const {
   const std::deque<CompletedCheckpointPtr>& all = checkpoints();
@@ -91,14 +64,7 @@ void StandaloneCompletedCheckpointStore::register_shared_states_after_restored(
 }
 
 void StandaloneCompletedCheckpointStore::discard(const CompletedCheckpoint& checkpoint) {
-  const std::vector<std::string> gone = files_of(checkpoint);
-  for (const CompletedCheckpointPtr& kept : checkpoints_) {
-    const std::set<std::string> common = common_files(gone, files_of(*kept));
-    TAILRACE_ASSERT_MSG(common.empty(), "checkpoint " + std::to_string(kept->id) + " needs " +
-                                            *common.begin() + " of checkpoint " +
-                                            std::to_string(checkpoint.id));  // S1
-  }
-  discard_completed_checkpoint(checkpoint, gone, storage_);
+  discard_unneeded_checkpoint(checkpoint, checkpoints_, storage_);  // S1
   registry_.unregister_all(checkpoint.operator_states);
 }
 

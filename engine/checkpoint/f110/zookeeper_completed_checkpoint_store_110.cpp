@@ -73,7 +73,7 @@ void ZooKeeperCompletedCheckpointStore110::drop_oldest(SharedDone done) {
 }
 
 void ZooKeeperCompletedCheckpointStore110::discard(const CompletedCheckpoint& checkpoint) {
-  discard_completed_checkpoint(checkpoint, storage_);
+  discard_unneeded_checkpoint(checkpoint, checkpoints_, storage_);
   registry_.unregister_all(checkpoint.operator_states);
 }
 

@@ -39,7 +39,7 @@ class JobCheckpointing120 final : public JobCheckpointing {
         }),
         cleaner_(
             [this](CompletedCheckpointPtr checkpoint, base::InplaceFunction<void(), 128> done) {
-              discard_completed_checkpoint(*checkpoint, storage_);
+              discard_unneeded_checkpoint(*checkpoint, store_->checkpoints(), storage_);
               done();
             }),
         store_(make_store()),
