@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "engine/checkpoint/f120/vertex_finished_state_checker.hpp"
-#include "engine/checkpoint/metadata/metadata_v2_serializer.hpp"
+#include "engine/checkpoint/metadata/metadata_v4_serializer.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
@@ -261,8 +261,8 @@ void CheckpointCoordinator120::begin_finalisation(const Pending& pending, Finali
     // Only of savepoints, which are never registered: their metadata cannot be written.
     return fail_finalisation(CheckpointFailureReason::FINALIZE_CHECKPOINT_FAILURE);
   }
-  std::vector<std::byte> bytes = MetadataV2Serializer::serialize(
-      pending->id(), pending->master_states(), pending->operator_states());
+  std::vector<std::byte> bytes = MetadataV4Serializer::serialize(
+      pending->id(), pending->master_states(), pending->operator_states(), pending->properties());
   std::int64_t subtask_states = 0;
   for (const auto& [id, state] : pending->operator_states()) {
     subtask_states += static_cast<std::int64_t>(state.subtasks.size());
