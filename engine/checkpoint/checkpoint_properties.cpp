@@ -48,7 +48,6 @@ CheckpointProperties CheckpointProperties::for_sync_savepoint(bool forced, bool 
 
 CheckpointProperties CheckpointProperties::for_unclaimed_snapshot() {
   CheckpointProperties properties = for_savepoint(false, SavepointFormatType::CANONICAL);
-  properties.type = CheckpointType::CHECKPOINT;
   properties.unclaimed = true;
   return properties;
 }

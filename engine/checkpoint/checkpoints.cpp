@@ -10,6 +10,7 @@ namespace tailrace::engine {
 namespace {
 
 bool has_state(const OperatorState& state) {
+  if (state.coordinator_state.has_value()) return true;
   return std::any_of(state.subtasks.begin(), state.subtasks.end(),
                      [](const auto& subtask) { return subtask.second.has_state(); });
 }
@@ -52,6 +53,7 @@ base::Result<CompletedCheckpointPtr, std::string> Checkpoints::validate_checkpoi
   savepoint->id = loaded.checkpoint_id;
   savepoint->master_states = std::move(loaded.master_states);
   savepoint->properties = CheckpointProperties::for_savepoint();
+  savepoint->restored_properties = loaded.properties;
   savepoint->location.directory = pointer;
   return CompletedCheckpointPtr(std::move(savepoint));
 }

@@ -22,6 +22,16 @@ Duration disabled_if_too_short(std::optional<Duration> interval) {
   return interval.value_or(Duration{}) < kMinimalTime120 ? Duration::max() : *interval;
 }
 
+// Flink 1.20 SnapshotType.getSharingFilesStrategy.
+std::optional<SharingFilesStrategy> sharing_of(
+    const std::optional<CheckpointProperties>& properties) {
+  if (!properties.has_value()) return std::nullopt;
+  if (properties->is_savepoint()) return SharingFilesStrategy::NO_SHARING;
+  return properties->type == CheckpointType::FULL_CHECKPOINT
+             ? SharingFilesStrategy::FORWARD
+             : SharingFilesStrategy::FORWARD_BACKWARD;
+}
+
 }  // namespace
 
 std::optional<std::string> CheckpointCoordinatorConfiguration120::problem() const {
@@ -401,7 +411,8 @@ void CheckpointCoordinator120::restore_savepoint(CompletedCheckpointPtr savepoin
     }
     const CheckpointId next = savepoint->id + 1;
     const auto refused = services_.registry->register_all_after_restored(
-        restored->operator_states, restored->id, mode == ClaimMode::CLAIM, std::nullopt);
+        restored->operator_states, restored->id, mode == ClaimMode::CLAIM,
+        sharing_of(savepoint->restored_properties));
     TAILRACE_ASSERT_MSG(!refused.has_value(), *refused);
     bool stored = false;
     services_.store->add(

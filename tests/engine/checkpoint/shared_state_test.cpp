@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/checkpoint/checkpoints.hpp"
+#include "engine/checkpoint/metadata/metadata_reader.hpp"
 #include "engine/checkpoint/metadata/metadata_v2_serializer.hpp"
 #include "sim/base/assert.hpp"
 #include "tests/engine/checkpoint/coordinator_setup_120.hpp"
@@ -261,7 +262,7 @@ TEST(SharedState120, TheMetadataNamesTheFilesAndNoPlaceholders) {
   Job120 job;
   job.complete(1, {{"a", false}});
   job.complete(2, {{"a", true}});
-  const auto read = MetadataV2Serializer::deserialize(job.storage.written);
+  const auto read = load_checkpoint_metadata(job.storage.written);
   ASSERT_TRUE(read.ok());
   const OperatorState& state = read.value().operator_states.begin()->second;
   const auto& content = state.subtasks.at(0).managed_keyed.front()->as_incremental()->content();
