@@ -229,7 +229,7 @@ TEST(MetadataReader, ChecksWhatItLeavesOut) {
                                                     write_key_groups(change, &write_in_line);
                                                   });
                                 }}),
-               kManagedKeyedAt + 17 + 4 + 45 + 4, "no changes: type 12");
+               kManagedKeyedAt + 21 + 47 + 4, "no changes: type 12");
 }
 
 TEST(MetadataReader, BoundsTheDepthOfHandles) {
@@ -394,7 +394,7 @@ TEST(JavaObjects, NestingAndFieldsAreBounded) {
                    out.u8(0x70);
                  }
                }),
-               kValueAt + 16 * 31, "nested too deeply");
+               kValueAt + 16 * 28, "nested too deeply");
   const auto fields = read_checkpoint_metadata(with_properties([](MetadataOutput& out) {
     begin_stream(out);
     out.u8(0x73);
