@@ -89,7 +89,9 @@ TEST(HeapKeyedStateBackend, ListsGrowAndVanishWhenEmpty) {
 
 TEST(HeapKeyedStateBackend, HandsOutTheFormatThatItIsAskedFor) {
   HeapKeyedStateBackend backend(kAll, 128);
-  auto state = backend.get_value_state<std::int64_t>("v");
+  auto count = backend.get_value_state<std::int64_t>("v");
+  backend.set_current_key("k");
+  count.update(1);
   for (const KeyGroupsFormat format : {KeyGroupsFormat::BACKEND, KeyGroupsFormat::SAVEPOINT}) {
     OperatorSubtaskState written;
     snapshot_in_line(*backend.snapshot(1, format), written);
