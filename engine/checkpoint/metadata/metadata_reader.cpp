@@ -1,7 +1,6 @@
 #include "engine/checkpoint/metadata/metadata_reader.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "engine/checkpoint/metadata/metadata_format.hpp"

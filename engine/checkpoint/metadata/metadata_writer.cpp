@@ -1,7 +1,7 @@
 #include "engine/checkpoint/metadata/metadata_writer.hpp"
 
-#include <set>
 #include <string>
+#include <typeinfo>
 #include <utility>
 
 #include "engine/checkpoint/metadata/metadata_format.hpp"
@@ -59,6 +59,7 @@ class MetadataWriter {
   void subtasks(const OperatorState& state) {
     out_.count(state.subtasks.size() + state.finished_subtasks.size());
     auto finished = state.finished_subtasks.begin();
+    std::size_t left = state.subtasks.size();
     const auto write_finished = [&](std::int32_t below) {
       for (; finished != state.finished_subtasks.end() && *finished < below; ++finished) {
         out_.i32(-(*finished + 1));
@@ -67,7 +68,10 @@ class MetadataWriter {
     for (const auto& [index, subtask] : state.subtasks) {
       TAILRACE_ASSERT(!state.finished_subtasks.contains(index));
       write_finished(index);
+      const std::size_t begin = out_.size();
       subtask_entry(index, subtask);
+      // Subtasks of one operator look much alike.
+      if (left-- == state.subtasks.size()) out_.make_room(left, out_.size() - begin);
     }
     write_finished(state.parallelism);
   }
@@ -98,7 +102,7 @@ class MetadataWriter {
         out_.utf(name);
         out_.u8(static_cast<std::uint8_t>(info.mode));
         out_.count(info.offsets.size());
-        for (const std::int64_t offset : info.offsets) out_.i64(offset);
+        out_.i64s(info.offsets);
       }
       stream(*handle.delegate);
     }
@@ -107,11 +111,13 @@ class MetadataWriter {
   void keyed_state(const std::vector<KeyedStateHandlePtr>& handles) {
     TAILRACE_ASSERT(handles.size() <= 1);
     if (handles.empty()) return out_.u8(kNull);
-    if (const auto* incremental = handles.front()->as_incremental()) {
+    TAILRACE_ASSERT(handles.front() != nullptr);
+    const KeyedStateHandle& keyed = *handles.front();
+    if (const auto* incremental = keyed.as_incremental()) {
       return incremental_state(incremental->content());
     }
-    const auto* handle = dynamic_cast<const KeyGroupsStateHandle*>(handles.front().get());
-    TAILRACE_ASSERT(handle != nullptr);
+    TAILRACE_ASSERT(typeid(keyed) == typeid(KeyGroupsStateHandle));
+    const auto* handle = static_cast<const KeyGroupsStateHandle*>(&keyed);
     const bool savepoint = handle->format() == KeyGroupsFormat::SAVEPOINT;
     const bool with_id = version_ != kVersion2 && !savepoint;
     out_.u8(version_ == kVersion2 ? kKeyGroups
@@ -119,7 +125,7 @@ class MetadataWriter {
                                   : kKeyGroupsWithId);
     out_.i32(handle->key_group_range().first);
     out_.i32(handle->key_group_range().size());
-    for (const std::int64_t offset : handle->offsets().offsets) out_.i64(offset);
+    out_.i64s(handle->offsets().offsets);
     stream(*handle->stream());
     if (with_id) handle_id(handle->state_handle_id(), *handle->stream());
   }

@@ -64,6 +64,17 @@ Json to_json(const std::vector<OperatorStateHandle>& handles) {
   return result;
 }
 
+// An unknown size adds nothing to a sum.
+std::int64_t known_size(const IncrementalRemoteKeyedStateHandle::Content& content) {
+  std::int64_t bytes = std::max<std::int64_t>(state_size_bytes(*content.meta_state), 0);
+  for (const auto* files : {&content.shared_state, &content.private_state}) {
+    for (const auto& file : *files) {
+      bytes += std::max<std::int64_t>(state_size_bytes(*file.handle), 0);
+    }
+  }
+  return bytes;
+}
+
 Json to_json(const IncrementalRemoteKeyedStateHandle& handle) {
   const auto& content = handle.content();
   const bool with_id = !content.state_handle_id.empty();
@@ -74,7 +85,7 @@ Json to_json(const IncrementalRemoteKeyedStateHandle& handle) {
                  {"startKeyGroup", content.key_group_range.first},
                  {"numKeyGroups", content.key_group_range.size()},
                  {"meta", to_json(*content.meta_state)},
-                 {"size", handle.state_size_bytes()}};
+                 {"size", known_size(content)}};
   if (with_id) {
     result["checkpointedSize"] = content.persisted_bytes;
     result["stateHandleId"] = content.state_handle_id;

@@ -16,6 +16,7 @@
 #include "engine/network/result_partition.hpp"
 #include "engine/network/single_input_gate.hpp"
 #include "engine/observer.hpp"
+#include "engine/state/heap/heap_keyed_state_backend.hpp"
 #include "engine/state/operator_state_backend.hpp"
 #include "engine/task/operators/line_source.hpp"
 #include "engine/task/stream_task.hpp"
