@@ -39,6 +39,7 @@ struct CheckpointProperties {
   [[nodiscard]] static CheckpointProperties for_savepoint(bool forced, SavepointFormatType format);
   [[nodiscard]] static CheckpointProperties for_sync_savepoint(bool forced, bool terminate,
                                                                SavepointFormatType format);
+  // 1.20: as a savepoint, whatever it was taken as.
   [[nodiscard]] static CheckpointProperties for_unclaimed_snapshot();
 
   [[nodiscard]] bool is_savepoint() const { return engine::is_savepoint(type); }

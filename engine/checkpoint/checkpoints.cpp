@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "engine/checkpoint/metadata/metadata_v2_serializer.hpp"
+#include "engine/checkpoint/metadata/metadata_reader.hpp"
 
 namespace tailrace::engine {
 namespace {
@@ -20,7 +20,7 @@ bool has_state(const OperatorState& state) {
 base::Result<CompletedCheckpointPtr, std::string> Checkpoints::load_and_validate_checkpoint(
     JobId job, const OperatorToVertex& operators, std::span<const std::byte> metadata,
     const std::string& pointer, bool allow_non_restored) {
-  auto read = MetadataV2Serializer::deserialize(metadata);
+  auto read = load_checkpoint_metadata(metadata, {.directory = pointer});
   if (!read.ok()) {
     return base::Failure{pointer + "/_metadata: byte " + std::to_string(read.error().offset) +
                          ": " + read.error().message};
@@ -53,6 +53,7 @@ base::Result<CompletedCheckpointPtr, std::string> Checkpoints::validate_checkpoi
   savepoint->id = loaded.checkpoint_id;
   savepoint->master_states = std::move(loaded.master_states);
   savepoint->properties = CheckpointProperties::for_savepoint();
+  savepoint->restored_properties = loaded.properties;
   savepoint->location.directory = pointer;
   return CompletedCheckpointPtr(std::move(savepoint));
 }

@@ -1,6 +1,7 @@
 // Loading a savepoint, or a checkpoint of another job, to start a job from.
 //
-// Flink 1.10 Checkpoints.loadAndValidateCheckpoint (spec rescale.md S-3.1 to S-3.3).
+// Checkpoints.loadAndValidateCheckpoint of Flink 1.10 and 1.20 (spec rescale.md S-3.1 to S-3.3).
+// Coordinator state, which only 1.20 files, counts as state.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +26,9 @@ class Checkpoints {
   using OperatorToVertex = std::map<OperatorId, Vertex>;
 
   // `pointer` is the directory that `_metadata` was read from.
-  // Returns: a savepoint with the states that the job has operators for.
-  // Errors: malformed metadata; a state whose maximum parallelism does not fit; a state without
+  // Returns: a savepoint with the states that the job has operators for, whatever the format version
+  // of the metadata was. Who restores from it decides on its properties.
+  // Errors: malformed metadata, or state in it that there is no handle for; a state whose maximum parallelism does not fit; a state without
   // operator, unless it is empty or `allow_non_restored`.
   [[nodiscard]] static base::Result<CompletedCheckpointPtr, std::string>
   load_and_validate_checkpoint(JobId job, const OperatorToVertex& operators,

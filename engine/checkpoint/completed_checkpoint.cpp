@@ -12,6 +12,8 @@ namespace tailrace::engine {
 std::int64_t state_size_bytes(const OperatorStates& states) {
   std::int64_t bytes = 0;
   for (const auto& [id, state] : states) {
+    if (state.coordinator_state)
+      bytes += static_cast<std::int64_t>(state.coordinator_state->size());
     for (const auto& [subtask, subtask_state] : state.subtasks) {
       bytes += subtask_state.state_size_bytes();
     }

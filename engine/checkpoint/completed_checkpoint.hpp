@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct CompletedCheckpoint {
   CheckpointStorageLocation location;
   // Marked when this is discarded. Null if this was not taken by the job that has it.
   CheckpointStatsPtr statistics = nullptr;
+  // Of one that was loaded: what it had been taken as, as far as its metadata says (1.20).
+  std::optional<CheckpointProperties> restored_properties = std::nullopt;
 
   // What a user restores from.
   [[nodiscard]] const std::string& external_pointer() const { return location.directory; }

@@ -29,11 +29,12 @@ void CheckpointStateOutputStream::abort() {
 
 FsCheckpointStreamFactory::FsCheckpointStreamFactory(const Ports& ports, std::string directory,
                                                      std::int64_t threshold_bytes,
-                                                     std::string owner)
+                                                     std::string owner, bool relative)
     : ports_(&ports),
       directory_(std::move(directory)),
       threshold_bytes_(threshold_bytes),
-      owner_(std::move(owner)) {
+      owner_(std::move(owner)),
+      relative_(relative) {
   TAILRACE_ASSERT(threshold_bytes >= 0);
 }
 
@@ -48,8 +49,8 @@ CheckpointStateOutputStream FsCheckpointStreamFactory::write(CheckpointId checkp
   stream.upload_ = upload;
 
   const auto size = static_cast<std::int64_t>(bytes.size());
-  std::string path =
-      exclusive_directory(checkpoint, options) + '/' + owner_ + '-' + std::to_string(next_++);
+  std::string name = owner_ + '-' + std::to_string(next_++);
+  std::string path = exclusive_directory(checkpoint, options) + '/' + name;
   if (size <= threshold_bytes_) {
     auto handle = std::make_shared<const StreamStateHandle>(
         ByteStreamStateHandle{std::move(path), std::move(bytes)});
@@ -59,7 +60,8 @@ CheckpointStateOutputStream FsCheckpointStreamFactory::write(CheckpointId checkp
     return stream;
   }
 
-  auto handle = std::make_shared<const StreamStateHandle>(FileStateHandle{path, size});
+  auto handle = std::make_shared<const StreamStateHandle>(
+      FileStateHandle{path, size, relative_ ? std::move(name) : std::string()});
   ports_->blobs->put(
       path, std::move(bytes),
       // Not bound to the task: a file that outlives its task must still be deleted.

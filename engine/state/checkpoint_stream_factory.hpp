@@ -1,6 +1,6 @@
 // Where the streams of a checkpoint go: in line if they are small, else into a file.
 //
-// Flink 1.10 FsCheckpointStreamFactory (spec state.md 6.1). One factory belongs to one task. File
+// FsCheckpointStreamFactory of Flink 1.10 and 1.20 (spec state.md 6.1). One factory belongs to one task. File
 // names are `<owner>-<n>` with n counted by the factory, so that they are unique in a directory if
 // the owners are, and the same in every run.
 #pragma once
@@ -51,9 +51,10 @@ class FsCheckpointStreamFactory {
   // Null: the store failed, nothing is left behind.
   using Done = base::InplaceFunction<void(StreamStateHandlePtr)>;
 
-  // `directory`: of the job's checkpoints. Requires: threshold >= 0; the ports outlive the factory.
+  // `directory`: of the job's checkpoints. `relative`: handles also say what a file is called seen from
+  // its checkpoint's directory (1.20). Requires: threshold >= 0; the ports outlive the factory.
   FsCheckpointStreamFactory(const Ports& ports, std::string directory, std::int64_t threshold_bytes,
-                            std::string owner);
+                            std::string owner, bool relative = false);
 
   // Stores one stream of a checkpoint. `done` runs later, never inside this call, also for a stream
   // that stays in line. Requires: not empty (Flink makes no handle of an empty stream).
@@ -70,6 +71,7 @@ class FsCheckpointStreamFactory {
   std::string directory_;
   std::int64_t threshold_bytes_;
   std::string owner_;
+  bool relative_;
   std::int64_t next_ = 1;
 };
 

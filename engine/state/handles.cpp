@@ -31,8 +31,12 @@ const std::string& stream_name(const StreamStateHandle& handle) {
 }
 
 KeyGroupsStateHandle::KeyGroupsStateHandle(KeyGroupRangeOffsets offsets,
-                                           StreamStateHandlePtr stream)
-    : offsets_(std::move(offsets)), stream_(std::move(stream)) {
+                                           StreamStateHandlePtr stream, std::string state_handle_id,
+                                           KeyGroupsFormat format)
+    : offsets_(std::move(offsets)),
+      stream_(std::move(stream)),
+      state_handle_id_(std::move(state_handle_id)),
+      format_(format) {
   if (stream_ == nullptr || offsets_.offsets.empty()) return;
   if (!std::is_sorted(offsets_.offsets.begin(), offsets_.offsets.end())) return;
   header_end_ = std::max<std::int64_t>(offsets_.offsets.front(), 0);
@@ -40,7 +44,8 @@ KeyGroupsStateHandle::KeyGroupsStateHandle(KeyGroupRangeOffsets offsets,
 }
 
 std::shared_ptr<const KeyedStateHandle> KeyGroupsStateHandle::intersect(KeyGroupRange range) const {
-  auto part = std::make_shared<KeyGroupsStateHandle>(offsets_.intersect(range), stream_);
+  auto part = std::make_shared<KeyGroupsStateHandle>(offsets_.intersect(range), stream_,
+                                                     state_handle_id_, format_);
   part->header_end_ = header_end_;
   const std::int32_t behind = part->offsets_.range.last + 1;
   part->sections_end_ = offsets_.range.contains(behind) ? offsets_.offset(behind) : sections_end_;

@@ -25,6 +25,9 @@ namespace tailrace::engine {
 struct FileStateHandle {
   std::string path;
   std::int64_t size_bytes = 0;
+  // 1.20 RelativeFileStateHandle: what metadata calls it, seen from its own directory, so that the
+  // snapshot can be moved. Empty: its path.
+  std::string relative_path = {};
   friend bool operator==(const FileStateHandle&, const FileStateHandle&) = default;
 };
 struct ByteStreamStateHandle {
@@ -85,11 +88,18 @@ class KeyedStateHandle {
 };
 using KeyedStateHandlePtr = std::shared_ptr<const KeyedStateHandle>;
 
+// Who can restore a stream of key groups: the state backend that wrote it, or all of them (1.20
+// KeyGroupsSavepointStateHandle, of canonical savepoints).
+enum class KeyGroupsFormat : std::uint8_t { BACKEND, SAVEPOINT };
+
 // Flink KeyGroupsStateHandle: one stream with an offset for each key group (heap snapshots).
 class KeyGroupsStateHandle final : public KeyedStateHandle {
  public:
+  // `state_handle_id`: 1.20; empty: none yet, and none at all in format SAVEPOINT.
   // Requires: a stream of these key groups alone, behind one header.
-  KeyGroupsStateHandle(KeyGroupRangeOffsets offsets, StreamStateHandlePtr stream);
+  KeyGroupsStateHandle(KeyGroupRangeOffsets offsets, StreamStateHandlePtr stream,
+                       std::string state_handle_id = {},
+                       KeyGroupsFormat format = KeyGroupsFormat::BACKEND);
 
   [[nodiscard]] KeyGroupRange key_group_range() const override { return offsets_.range; }
   [[nodiscard]] std::shared_ptr<const KeyedStateHandle> intersect(
@@ -99,6 +109,8 @@ class KeyGroupsStateHandle final : public KeyedStateHandle {
 
   [[nodiscard]] const KeyGroupRangeOffsets& offsets() const { return offsets_; }
   [[nodiscard]] const StreamStateHandlePtr& stream() const { return stream_; }
+  [[nodiscard]] const std::string& state_handle_id() const { return state_handle_id_; }
+  [[nodiscard]] KeyGroupsFormat format() const { return format_; }
   // What a restore must fetch of the stream: the header, and the sections of the key groups, which
   // follow each other. Ascending and disjoint. Empty: everything, because the offsets do not tell.
   [[nodiscard]] std::vector<ByteRange> byte_ranges() const;
@@ -106,6 +118,8 @@ class KeyGroupsStateHandle final : public KeyedStateHandle {
  private:
   KeyGroupRangeOffsets offsets_;
   StreamStateHandlePtr stream_;
+  std::string state_handle_id_;
+  KeyGroupsFormat format_;
   std::int64_t header_end_ = 0;    // 0: not known
   std::int64_t sections_end_ = 0;  // behind the last key group's section
 };

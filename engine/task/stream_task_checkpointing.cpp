@@ -151,12 +151,15 @@ void StreamTask::broadcast(const RuntimeEvent& event) {
   for (const auto& writer : writers_) writer->broadcast_event(event);
 }
 
-bool StreamTask::snapshot_state(const CheckpointMetaData& meta, const CheckpointOptions&,
+bool StreamTask::snapshot_state(const CheckpointMetaData& meta, const CheckpointOptions& options,
                                 const AlignmentMetrics& alignment,
                                 std::vector<OperatorSnapshotFutures>& futures) {
   ports_.observer->on_snapshot_started(descriptor_->job, subtask_ref(), meta.id,
                                        alignment.duration_ns);
   if (finished_on_restore_) return true;
+  const bool canonical = semantics_->marks_canonical_savepoints && is_savepoint(options.type) &&
+                         options.format == SavepointFormatType::CANONICAL;
+  const KeyGroupsFormat format = canonical ? KeyGroupsFormat::SAVEPOINT : KeyGroupsFormat::BACKEND;
   for (std::size_t i = chain_->size(); i-- > 0;) {
     chain_->at(i).snapshot_state(meta.id);
     OperatorSnapshotFutures op{descriptor_->job_vertex().chain[i].id, {}};
@@ -168,7 +171,7 @@ bool StreamTask::snapshot_state(const CheckpointMetaData& meta, const Checkpoint
     // Flink captures operator state first and writes keyed state first (spec state.md 7.3).
     std::unique_ptr<SnapshotFuture> lists;
     if (state_[i]->operator_state != nullptr) lists = state_[i]->operator_state->snapshot(meta.id);
-    if (state_[i]->keyed_state != nullptr) take(state_[i]->keyed_state->snapshot(meta.id));
+    if (state_[i]->keyed_state != nullptr) take(state_[i]->keyed_state->snapshot(meta.id, format));
     take(std::move(lists));
     futures.push_back(std::move(op));
   }

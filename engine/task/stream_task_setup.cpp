@@ -91,7 +91,7 @@ void StreamTask::invoke() {
                             std::to_string(descriptor_->attempt_number);
   stream_factory_ = std::make_unique<FsCheckpointStreamFactory>(
       ports_, descriptor_->config.checkpoint_directory, descriptor_->config.inline_threshold_bytes,
-      owner);
+      owner, semantics_->names_files_relative);
   state_manager_ = std::make_unique<TaskStateManagerImpl>(descriptor_->job, descriptor_->attempt,
                                                           descriptor_->restore, *host_);
   state_initializer_ = std::make_unique<StreamTaskStateInitializerImpl>(ports_, *state_manager_);

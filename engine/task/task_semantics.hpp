@@ -27,6 +27,10 @@ struct TaskSemantics {
   bool source_stops_first;
   // Operators are closed tail to head.
   bool closes_tail_first;
+  // Metadata names the exclusive files of a checkpoint relative to its directory (spec state.md 6.1).
+  bool names_files_relative;
+  // A canonical savepoint has keyed handles of its own kind.
+  bool marks_canonical_savepoints;
 };
 
 [[nodiscard]] const TaskSemantics& task_semantics_110();

@@ -1,6 +1,6 @@
 // Who replays which recording.
 //
-// A replayer takes the lines of one file, drives classes of the engine with the recorded input and
+// A replayer takes the lines of one file (or the folders of one folder, each as a line), drives classes of the engine with the recorded input and
 // compares what they do with what Flink did. Each file of replayers registers its own:
 //
 //   const Registration kRegistration("keygroups/keygroups_murmur.jsonl", &replay_murmur);
@@ -46,6 +46,8 @@ class Replayer {
   // Throws Difference. Anything else that it throws is taken for a difference of this case too,
   // except MalformedCase and Json's own exceptions.
   virtual void replay(const Json& line) = 0;
+  // What a reader of the results should know, such as how much of the cases was not compared.
+  [[nodiscard]] virtual std::string remark() const { return {}; }
 };
 
 using MakeReplayer = std::function<std::unique_ptr<Replayer>()>;

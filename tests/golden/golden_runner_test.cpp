@@ -127,6 +127,30 @@ TEST_F(GoldenRunner, ListsRecordingsSortedWithTheMetadataFolderAsOne) {
             std::vector<std::string>({"fake/a.jsonl", "fake/b.jsonl", "metadata/", "top.jsonl"}));
 }
 
+// A case is a folder.
+class FolderReplayer final : public Replayer {
+ public:
+  void replay(const Json& line) override {
+    expect_equal("name", line.at("expected").at("name"), line.at("id"));
+    expect_equal("folder", fs::path(line.at("folder").get<std::string>()).filename().string(),
+                 line.at("id"));
+  }
+  std::string remark() const override { return "half of it"; }
+};
+const Registration kFolder("folders/", [] { return std::make_unique<FolderReplayer>(); });
+
+TEST_F(GoldenRunner, ReplaysTheFoldersOfAFolderAndPassesTheRemarkOn) {
+  for (const char* name : {"b", "a", "c"}) fs::create_directories(folder / "folders" / name);
+  std::ofstream(folder / "folders/a/expected.json") << R"({"name":"a"})";
+  std::ofstream(folder / "folders/b/expected.json") << R"({"name":"a"})";
+  const FileResult result = replay_file(folder, "folders/", log);
+  EXPECT_EQ(result.cases, 3U);
+  EXPECT_EQ(result.differences, 1U);
+  EXPECT_EQ(result.unparsed_lines, 1U);  // c says nothing
+  EXPECT_NE(log.str().find(R"(line 2, case "b": name: expected "a", got "b")"), std::string::npos);
+  EXPECT_NE(log.str().find("folders/: half of it\n"), std::string::npos);
+}
+
 TEST(WithoutLoneSurrogates, ReplacesHalvesAndKeepsPairs) {
   EXPECT_EQ(without_lone_surrogates(R"("\ud83d\ude00")"), R"("\ud83d\ude00")");
   EXPECT_EQ(without_lone_surrogates(R"("\ud83d")"), R"("\ufffd")");

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <exception>
 #include <fstream>
+#include <iterator>
 #include <ostream>
 #include <string_view>
 #include <system_error>
@@ -65,6 +66,8 @@ class FileReplay {
 
   FileResult finish() {
     if (line_number_ == 0) unparsed("the file is empty");
+    const std::string remark = replayer_->remark();
+    if (!remark.empty()) log_ << path_ << ": " << remark << '\n';
     result_.read = true;
     return result_;
   }
@@ -99,6 +102,22 @@ bool is_low(int unit) {
   return unit >= 0xDC00 && unit <= 0xDFFF;
 }
 
+std::vector<std::filesystem::path> list_folders(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> folders;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.is_directory()) folders.push_back(entry.path());
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+std::string case_of_folder(const std::filesystem::path& folder) {
+  std::ifstream file(folder / "expected.json", std::ios::binary);
+  const std::string expected(std::istreambuf_iterator<char>(file), {});
+  return R"({"id":)" + Json(folder.filename().string()).dump() + R"(,"folder":)" +
+         Json(folder.string()).dump() + R"(,"expected":)" + expected + "}";
+}
+
 }  // namespace
 
 std::string without_lone_surrogates(std::string line) {
@@ -123,6 +142,12 @@ FileResult replay_file(const std::filesystem::path& folder, const std::string& p
   std::unique_ptr<Replayer> replayer = make_replayer(path);
   if (replayer == nullptr) return {};
   FileReplay replay(std::move(replayer), path, log);
+  if (path.ends_with('/')) {
+    for (const std::filesystem::path& name : list_folders(folder / path)) {
+      replay.take(case_of_folder(name));
+    }
+    return replay.finish();
+  }
   std::ifstream file(folder / path, std::ios::binary);
   std::string text;
   while (std::getline(file, text)) replay.take(text);

@@ -21,8 +21,10 @@ struct FileResult {
   [[nodiscard]] bool failed() const { return differences > 0 || unparsed_lines > 0; }
 };
 
-// Replays one file; explains the first few differences and bad lines on `log`.
-// `path` is relative to `folder`, with slashes.
+// Replays one file; explains the first few differences and bad lines on `log`, and what the replayer
+// remarks. `path` is relative to `folder`, with slashes.
+// A path that ends in a slash is a folder of cases: each of its folders is replayed as the line
+//   {"id": its name, "folder": its path, "expected": its expected.json}
 FileResult replay_file(const std::filesystem::path& folder, const std::string& path,
                        std::ostream& log);
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "engine/checkpoint/f120/vertex_finished_state_checker.hpp"
-#include "engine/checkpoint/metadata/metadata_v2_serializer.hpp"
+#include "engine/checkpoint/metadata/metadata_v4_serializer.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
@@ -20,6 +20,16 @@ constexpr Duration kMaximalMinPause120 = Duration::seconds(365LL * 24 * 60 * 60)
 
 Duration disabled_if_too_short(std::optional<Duration> interval) {
   return interval.value_or(Duration{}) < kMinimalTime120 ? Duration::max() : *interval;
+}
+
+// Flink 1.20 SnapshotType.getSharingFilesStrategy.
+std::optional<SharingFilesStrategy> sharing_of(
+    const std::optional<CheckpointProperties>& properties) {
+  if (!properties.has_value()) return std::nullopt;
+  if (properties->is_savepoint()) return SharingFilesStrategy::NO_SHARING;
+  return properties->type == CheckpointType::FULL_CHECKPOINT
+             ? SharingFilesStrategy::FORWARD
+             : SharingFilesStrategy::FORWARD_BACKWARD;
 }
 
 }  // namespace
@@ -246,8 +256,8 @@ void CheckpointCoordinator120::begin_finalisation(const Pending& pending, Finali
     // Only of savepoints, which are never registered: their metadata cannot be written.
     return fail_finalisation(CheckpointFailureReason::FINALIZE_CHECKPOINT_FAILURE);
   }
-  std::vector<std::byte> bytes = MetadataV2Serializer::serialize(
-      pending->id(), pending->master_states(), pending->operator_states());
+  std::vector<std::byte> bytes = MetadataV4Serializer::serialize(
+      pending->id(), pending->master_states(), pending->operator_states(), pending->properties());
   std::int64_t subtask_states = 0;
   for (const auto& [id, state] : pending->operator_states()) {
     subtask_states += static_cast<std::int64_t>(state.subtasks.size());
@@ -395,7 +405,8 @@ void CheckpointCoordinator120::restore_savepoint(CompletedCheckpointPtr savepoin
     }
     const CheckpointId next = savepoint->id + 1;
     const auto refused = services_.registry->register_all_after_restored(
-        restored->operator_states, restored->id, mode == ClaimMode::CLAIM, std::nullopt);
+        restored->operator_states, restored->id, mode == ClaimMode::CLAIM,
+        sharing_of(savepoint->restored_properties));
     TAILRACE_ASSERT_MSG(!refused.has_value(), *refused);
     const auto restore = std::make_shared<SavepointRestore>();
     restore->next = next;

@@ -15,16 +15,12 @@ namespace tailrace::engine {
 
 class MetadataV2Serializer {
  public:
-  // Operators in the order of their ids, subtasks in that of their indices.
-  // Requires: at most one handle of each kind per subtask, as tasks report them; no placeholder, as
-  // after registration; strings below 64 KiB.
+  // As write_metadata: operators in the order of their ids, subtasks in that of their indices.
   [[nodiscard]] static std::vector<std::byte> serialize(
       CheckpointId id, const std::vector<MasterState>& master_states,
       const OperatorStates& operator_states);
 
-  // Strict, safe on hostile bytes (spec 12). Files in a directory of their own come back as absolute
-  // paths, as they were written.
-  // Errors: malformed bytes; other versions; state of Flink 1.1, which this engine has no handles for.
+  // As load_checkpoint_metadata. Errors: in addition, every other version.
   [[nodiscard]] static base::Result<CheckpointMetadata, MetadataError> deserialize(
       std::span<const std::byte> bytes);
 };

@@ -43,10 +43,11 @@ void HeapKeyedStateBackend::visit(const Visitor& visitor) const {
   }
 }
 
-std::unique_ptr<SnapshotFuture> HeapKeyedStateBackend::snapshot(CheckpointId /*checkpoint*/) {
+std::unique_ptr<SnapshotFuture> HeapKeyedStateBackend::snapshot(CheckpointId /*checkpoint*/,
+                                                                KeyGroupsFormat format) {
   if (tables_.empty()) return nullptr;
   TAILRACE_ASSERT(tables_.size() <= std::numeric_limits<std::int16_t>::max());
-  return std::make_unique<HeapSnapshotFuture>(range_, *keys_, tables_);
+  return std::make_unique<HeapSnapshotFuture>(range_, *keys_, tables_, format);
 }
 
 StateTable* HeapKeyedStateBackend::find_table(std::string_view name) const {

@@ -133,7 +133,9 @@ class HeapKeyedStateBackend {
   void visit(const Visitor& visitor) const;
 
   // Takes a snapshot: the synchronous part. Null if no state is registered (1.10: an empty result).
-  [[nodiscard]] std::unique_ptr<SnapshotFuture> snapshot(CheckpointId checkpoint);
+  // `format`: of the handle; the bytes are those of the heap backend in either case.
+  [[nodiscard]] std::unique_ptr<SnapshotFuture> snapshot(
+      CheckpointId checkpoint, KeyGroupsFormat format = KeyGroupsFormat::BACKEND);
 
  private:
   friend class HeapRestoreOperation;

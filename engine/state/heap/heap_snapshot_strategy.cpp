@@ -1,12 +1,16 @@
 #include "engine/state/heap/heap_snapshot_strategy.hpp"
 
+#include <string>
+#include <utility>
+
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
 
 HeapSnapshotFuture::HeapSnapshotFuture(KeyGroupRange range, const KeySerializer& keys,
-                                       const std::vector<std::shared_ptr<StateTable>>& tables)
-    : keys_(&keys), offsets_{range, {}} {
+                                       const std::vector<std::shared_ptr<StateTable>>& tables,
+                                       KeyGroupsFormat format)
+    : keys_(&keys), offsets_{range, {}}, format_(format) {
   for (const auto& table : tables) tables_.push_back({table->meta(), table->snapshot()});
   offsets_.offsets.reserve(static_cast<std::size_t>(range.size()));
 }
@@ -67,8 +71,8 @@ std::vector<std::byte> HeapSnapshotFuture::take_stream() {
 
 void HeapSnapshotFuture::finish(StreamStateHandlePtr stream, OperatorSubtaskState& state) {
   TAILRACE_ASSERT(written() && stream != nullptr);
-  state.managed_keyed.push_back(
-      std::make_shared<KeyGroupsStateHandle>(std::move(offsets_), std::move(stream)));
+  state.managed_keyed.push_back(std::make_shared<KeyGroupsStateHandle>(
+      std::move(offsets_), std::move(stream), std::string(), format_));
 }
 
 }  // namespace tailrace::engine

@@ -26,7 +26,8 @@ class HeapSnapshotFuture final : public SnapshotFuture {
 
   // Takes the snapshots of all maps.
   HeapSnapshotFuture(KeyGroupRange range, const KeySerializer& keys,
-                     const std::vector<std::shared_ptr<StateTable>>& tables);
+                     const std::vector<std::shared_ptr<StateTable>>& tables,
+                     KeyGroupsFormat format);
 
   [[nodiscard]] Work sync_work() const override;
   std::optional<Work> step() override;
@@ -47,6 +48,7 @@ class HeapSnapshotFuture final : public SnapshotFuture {
   const KeySerializer* keys_;
   std::vector<Table> tables_;
   KeyGroupRangeOffsets offsets_;
+  KeyGroupsFormat format_;
   DataOutputView out_;
   // Position of the writer: key group, state, and whether that section has begun.
   std::size_t group_ = 0;

@@ -24,6 +24,8 @@ const TaskSemantics& task_semantics_110() {
       .has_end_of_data = false,
       .source_stops_first = false,
       .closes_tail_first = false,
+      .names_files_relative = false,
+      .marks_canonical_savepoints = false,
   };
   return kSemantics;
 }

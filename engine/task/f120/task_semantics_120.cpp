@@ -24,6 +24,8 @@ const TaskSemantics& task_semantics_120() {
       .has_end_of_data = true,
       .source_stops_first = true,
       .closes_tail_first = true,
+      .names_files_relative = true,
+      .marks_canonical_savepoints = true,
   };
   return kSemantics;
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/checkpoint/checkpoints.hpp"
+#include "engine/checkpoint/metadata/metadata_reader.hpp"
 #include "engine/checkpoint/metadata/metadata_v2_serializer.hpp"
 #include "sim/base/assert.hpp"
 #include "tests/engine/checkpoint/coordinator_setup_120.hpp"
@@ -261,11 +262,13 @@ TEST(SharedState120, TheMetadataNamesTheFilesAndNoPlaceholders) {
   Job120 job;
   job.complete(1, {{"a", false}});
   job.complete(2, {{"a", true}});
-  const auto read = MetadataV2Serializer::deserialize(job.storage.written);
+  const auto read = load_checkpoint_metadata(job.storage.written);
   ASSERT_TRUE(read.ok());
   const OperatorState& state = read.value().operator_states.begin()->second;
   const auto& content = state.subtasks.at(0).managed_keyed.front()->as_incremental()->content();
   EXPECT_EQ(*content.shared_state.at(0).handle, StreamStateHandle(FileStateHandle{"shared/a", 10}));
+  EXPECT_EQ(content.state_handle_id, "handle-backend-0-2");
+  EXPECT_EQ(read.value().properties, job.store.checkpoints().back()->properties);
 }
 
 TEST(SharedState120, WhatAnAbortedCheckpointUploadedLivesUntilTheNextCompletion) {
@@ -345,6 +348,25 @@ TEST(SharedState120, ClaimedFilesAreTheJobsAndOthersAreNot) {
     EXPECT_TRUE(job.deleted.take_shared().empty());
     job.complete(3, {{"c", false}});
     EXPECT_EQ(job.deleted.take_shared(), mode == ClaimMode::CLAIM ? (Names{"a", "b"}) : Names{"b"});
+  }
+}
+
+TEST(SharedState120, AClaimedSavepointStaysWhileItsFilesAreUsed) {
+  Job120 first;
+  first.coordinator->trigger_savepoint("savepoints", SavepointFormatType::NATIVE, {});
+  first.world.run_due();
+  EXPECT_TRUE(first.acknowledge(1, {{"a", false}}).known);
+  Job120 second;
+  second.complete(1, {{"a", false}});
+  for (const Job120* from : {&first, &second}) {
+    Job120 job;
+    job.restore(*from, ClaimMode::CLAIM);
+    job.deleted.take_private();
+    // A savepoint's files lie in its own directory, as its metadata says: the directory goes last.
+    job.complete(2, {{"a", true}});
+    EXPECT_EQ(job.deleted.take_private(), from == &first ? Names{} : Names{"meta-backend-0-1"});
+    job.complete(3, {{"c", false}});
+    EXPECT_EQ(job.deleted.take_shared(), Names{"a"});
   }
 }
 

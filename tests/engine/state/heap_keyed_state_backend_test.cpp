@@ -87,6 +87,21 @@ TEST(HeapKeyedStateBackend, ListsGrowAndVanishWhenEmpty) {
   EXPECT_EQ(backend.entry_count(), 0);
 }
 
+TEST(HeapKeyedStateBackend, HandsOutTheFormatThatItIsAskedFor) {
+  HeapKeyedStateBackend backend(kAll, 128);
+  auto count = backend.get_value_state<std::int64_t>("v");
+  backend.set_current_key("k");
+  count.update(1);
+  for (const KeyGroupsFormat format : {KeyGroupsFormat::BACKEND, KeyGroupsFormat::SAVEPOINT}) {
+    OperatorSubtaskState written;
+    snapshot_in_line(*backend.snapshot(1, format), written);
+    const auto& handle = dynamic_cast<const KeyGroupsStateHandle&>(*written.managed_keyed.front());
+    EXPECT_EQ(handle.format(), format);
+    const auto part = handle.intersect({3, 4});  // a part is of the same kind
+    EXPECT_EQ(dynamic_cast<const KeyGroupsStateHandle&>(*part).format(), format);
+  }
+}
+
 TEST(HeapKeyedStateBackend, HasNoSnapshotWithoutStates) {
   HeapKeyedStateBackend backend(kAll, 128);
   EXPECT_EQ(backend.snapshot(1), nullptr);

@@ -58,6 +58,18 @@ TEST(FsCheckpointStreamFactory, WritesASavepointToItsTarget) {
   EXPECT_EQ(stream_name(*stored.handle), "elsewhere/t1-1");
 }
 
+TEST(FsCheckpointStreamFactory, NamesFilesAsSeenFromTheirDirectoryIfAsked) {  // 1.20
+  for (const bool relative : {false, true}) {
+    TestWorld world;
+    FsCheckpointStreamFactory factory(world.ports(), "cp", 0, "t1", relative);
+    Stored stored;
+    const auto stream = store(factory, 10, stored);
+    world.run();
+    EXPECT_EQ(std::get<FileStateHandle>(*stored.handle),
+              (FileStateHandle{"cp/chk-7/t1-1", 10, relative ? "t1-1" : ""}));
+  }
+}
+
 TEST(FsCheckpointStreamFactory, AnAbortedStreamLeavesNoFileAndNoCall) {
   TestWorld world;
   FsCheckpointStreamFactory factory(world.ports(), "cp", 0, "t1");

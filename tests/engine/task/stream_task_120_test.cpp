@@ -223,6 +223,28 @@ TEST_F(Tasks120, CancellingReportsWhatItDiscards) {  // R-5.17, R-5.28
   EXPECT_TRUE(source_->declined.empty());
 }
 
+TEST_F(Tasks120, HandlesSayHowMetadataNamesThem) {  // spec state.md 6.1
+  tasks_.keyed_reader = true;
+  start();
+  world_.run_until_ms(50);
+  for (const CheckpointType type : {CheckpointType::CHECKPOINT, CheckpointType::SAVEPOINT}) {
+    const CheckpointId id = type == CheckpointType::CHECKPOINT ? 1 : 2;
+    source_->trigger(id, type);
+    world_.run_until_ms(id * 300);
+    ASSERT_EQ(reader_->acknowledged.back(), id);
+    const OperatorSubtaskState& state = reader_->last_state->operators.begin()->second;
+    const auto& handle = dynamic_cast<const KeyGroupsStateHandle&>(*state.managed_keyed.front());
+    // Savepoints are canonical unless the user says otherwise.
+    EXPECT_EQ(handle.format(), type == CheckpointType::CHECKPOINT ? KeyGroupsFormat::BACKEND
+                                                                  : KeyGroupsFormat::SAVEPOINT);
+    for (const auto& stream : {handle.stream(), state.managed_operator.front().delegate}) {
+      const auto& file = std::get<FileStateHandle>(*stream);
+      EXPECT_FALSE(file.relative_path.empty());
+      EXPECT_TRUE(file.path.ends_with('/' + file.relative_path)) << file.path;
+    }
+  }
+}
+
 TEST_F(Tasks120, AFailedAsynchronousPartDeclines) {
   start();
   world_.run_until_ms(500);

@@ -16,6 +16,7 @@
 #include "engine/network/result_partition.hpp"
 #include "engine/network/single_input_gate.hpp"
 #include "engine/observer.hpp"
+#include "engine/state/heap/heap_keyed_state_backend.hpp"
 #include "engine/state/operator_state_backend.hpp"
 #include "engine/task/operators/line_source.hpp"
 #include "engine/task/stream_task.hpp"
@@ -129,6 +130,11 @@ class Storyteller final : public StreamOperator {
   void initialize_state(const OperatorContext& context) override {
     // A state, so that snapshots have something to write.
     state_ = &context.operator_state->get_list_state<std::int64_t>("records");
+    if (context.keyed_state != nullptr) {
+      auto count = context.keyed_state->get_value_state<std::int64_t>("count");
+      context.keyed_state->set_current_key("some key");
+      count.update(1);
+    }
     output_ = context.output;
   }
   void process(const Record& record) override {
@@ -157,13 +163,17 @@ class Storyteller final : public StreamOperator {
 
 class StorytellerFactory final : public StreamOperatorFactory {
  public:
-  explicit StorytellerFactory(Story& story) : story_(&story) {}
+  // `keyed`: whether it is, when it is asked; null: it is not.
+  explicit StorytellerFactory(Story& story, const bool* keyed = nullptr)
+      : story_(&story), keyed_(keyed) {}
+  [[nodiscard]] bool is_keyed() const override { return keyed_ != nullptr && *keyed_; }
   [[nodiscard]] std::unique_ptr<StreamOperator> create() const override {
     return std::make_unique<Storyteller>(*story_);
   }
 
  private:
   Story* story_;
+  const bool* keyed_;
 };
 
 // A task and its host.
@@ -179,6 +189,7 @@ class HostedTask final : private StreamTaskHost {
   }
 
   std::vector<CheckpointId> acknowledged;
+  std::shared_ptr<const TaskStateSnapshot> last_state;  // acknowledged
   std::vector<std::pair<CheckpointId, CheckpointFailureReason>> declined;
   std::vector<CheckpointId> incomplete;
   std::optional<Time> restored;
@@ -190,6 +201,7 @@ class HostedTask final : private StreamTaskHost {
  private:
   void acknowledge(AcknowledgeCheckpoint message) override {
     acknowledged.push_back(message.checkpoint_id);
+    last_state = std::move(message.state);
   }
   void decline(DeclineCheckpoint message) override {
     declined.emplace_back(message.checkpoint_id, message.reason);
@@ -233,7 +245,7 @@ class TwoTasks {
       tail.index = 1;
       tail.name = "reader";
       tail.chain.resize(1);
-      tail.chain[0].factory = std::make_shared<StorytellerFactory>(downstream);
+      tail.chain[0].factory = std::make_shared<StorytellerFactory>(downstream, &keyed_reader);
       tail.chain[0].id.bytes[0] = 3;
       tail.chain[0].stream_node = 2;
       tail.inputs.push_back(edge);
@@ -264,6 +276,7 @@ class TwoTasks {
 
   Story upstream;
   Story downstream;
+  bool keyed_reader = false;
   TaskConfig config;
 
  private:
