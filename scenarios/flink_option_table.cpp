@@ -66,10 +66,13 @@ std::optional<std::string> set_retention(FlinkOptions& options, const FlinkValue
     options.retention = CheckpointRetention::DELETE_ON_CANCELLATION;
   } else if (value.word == "retain_on_cancellation") {
     options.retention = CheckpointRetention::RETAIN_ON_CANCELLATION;
+  } else if (options.generation == engine::Generation::kFlink110) {
+    return "is neither DELETE_ON_CANCELLATION nor RETAIN_ON_CANCELLATION";
   } else if (value.word == "no_externalized_checkpoints") {
     options.retention = CheckpointRetention::NEVER_RETAIN;
   } else {
-    return "is neither DELETE_ON_CANCELLATION nor RETAIN_ON_CANCELLATION";
+    return "is none of DELETE_ON_CANCELLATION, RETAIN_ON_CANCELLATION or "
+           "NO_EXTERNALIZED_CHECKPOINTS";
   }
   return std::nullopt;
 }
@@ -133,6 +136,19 @@ std::optional<std::string> set_backend(FlinkOptions&, const FlinkValue& value) {
   return "is none of jobmanager, filesystem, hashmap or rocksdb";
 }
 
+std::optional<std::string> set_ask_timeout(FlinkOptions& options, const FlinkValue& value) {
+  // A call that is given up before it is made would be made again for ever.
+  if (value.duration < Duration::millis(1)) return "is below 1 ms";
+  options.ask_timeout = value.duration;
+  return std::nullopt;
+}
+
+std::optional<std::string> set_buffer_timeout(FlinkOptions& options, const FlinkValue& value) {
+  // Flink counts in whole milliseconds; 0 flushes behind every record.
+  options.buffer_timeout = Duration::millis(value.duration.millis_truncated());
+  return std::nullopt;
+}
+
 std::optional<std::string> set_unaligned(FlinkOptions&, const FlinkValue& value) {
   if (value.number == 0) return std::nullopt;
   return "is not modelled yet in this version; checkpoints are aligned here";
@@ -153,7 +169,7 @@ std::optional<std::string> set_claim_mode(FlinkOptions& options, const FlinkValu
 
 std::optional<std::string> set_multiplier(FlinkOptions& options, const FlinkValue& value) {
   // Flink 1.20 ExponentialDelayRestartBackoffTimeStrategyFactoryBuilder.
-  if (value.decimal < 1.0) return "is below 1";
+  if (value.decimal <= 1.0) return "is not above 1";
   options.exponential_delay.multiplier = value.decimal;
   return std::nullopt;
 }
@@ -168,6 +184,7 @@ template <auto kField>
 std::optional<std::string> set_exponential(FlinkOptions& options, const FlinkValue& value) {
   auto& field = options.exponential_delay.*kField;
   if constexpr (std::is_same_v<std::remove_reference_t<decltype(field)>, Duration>) {
+    if (value.duration < Duration::millis(1)) return "is below 1 ms";
     field = value.duration;
   } else {
     field = narrow(value);
@@ -188,12 +205,12 @@ using X = engine::ExponentialDelayConfig;
 using V = FlinkVersions;
 
 constexpr std::array kOptions = std::to_array<OptionSpec>({
-    {{"akka.ask.timeout", "pekko.ask.timeout"}, F::kTextDuration, 0, 0, set<&O::ask_timeout>},
+    {{"akka.ask.timeout", "pekko.ask.timeout"}, F::kTextDuration, 0, 0, set_ask_timeout},
     {{"execution.buffer-timeout", "execution.buffer-timeout.interval"},
      F::kDuration,
      0,
      0,
-     set<&O::buffer_timeout>},
+     set_buffer_timeout},
     {{"execution.checkpointing.interval"}, F::kDuration, 0, 0, set_interval},
     {{"execution.checkpointing.timeout"}, F::kDuration, 0, 0, set_timeout},
     {{"execution.checkpointing.min-pause"},

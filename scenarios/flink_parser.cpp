@@ -248,6 +248,14 @@ FlinkSection parse_flink(const yaml::Node* node, Position around, Diagnostics& d
                         "flink." + entry.key + ": " + in_quotes(entry.value.text) + ' ' + *wrong);
     }
   }
+  // Flink 1.20 ExponentialDelayRestartBackoffTimeStrategy.
+  if (section.options.exponential_delay.initial_backoff >
+      section.options.exponential_delay.max_backoff) {
+    diagnostics.error(
+        node->position,
+        "flink: restart-strategy.exponential-delay.initial-backoff must not be greater "
+        "than max-backoff");
+  }
   if (section.options.heartbeat_timeout < section.options.heartbeat_interval) {
     // Flink 1.10 HeartbeatServices.
     diagnostics.error(node->position,

@@ -77,7 +77,7 @@ base::Result<Expectation, std::string> with_bound(Expectation expectation,
       }
       if (expectation.bound_word.empty()) {
         return wrong(in_quotes(value) + " is not what " + expectation.name + " can be: duration, " +
-                     "sources_finished, idle, stopped, job_failed or interrupted" +
+                     "sources_finished, idle, stopped, canceled, job_failed or interrupted" +
                      did_you_mean(value, words));
       }
       if (expectation.comparison != Comparison::kEqual &&

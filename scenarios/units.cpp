@@ -190,7 +190,7 @@ constexpr Kind kSize{"a size", "5B, 5KB, 5MB, 5GB, 5TB (decimal) or 5KiB, 5MiB, 
 constexpr Kind kBandwidth{"a bandwidth", "5Kbps, 5Mbps, 5Gbps or 5KB/s, 5MB/s, 5GB/s"};
 constexpr Kind kRate{"a rate", "5/s, 5k/s, 5M/s, 5/min or 5/h"};
 constexpr Kind kPercent{"a share", "5% or 0.5%"};
-constexpr Kind kFlinkDuration{"a duration of Flink 1.10",
+constexpr Kind kFlinkDuration{"a duration of Flink",
                               "5 ms, 5 s, 5 min, 5 h or 5 d (whole numbers; without a unit: ms)"};
 constexpr Kind kFlinkMemory{"a memory size of Flink",
                             "5 kb, 5 mb or 5 gb (whole numbers, binary; without a unit: bytes)"};

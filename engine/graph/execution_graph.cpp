@@ -31,7 +31,8 @@ ExecutionGraph::ExecutionGraph(JobId job, std::shared_ptr<const JobGraph> graph,
     owner.job_vertex = &job_vertex;
     owner.max_parallelism = job_vertex.max_parallelism;
     for (std::int32_t subtask = 0; subtask < job_vertex.parallelism; ++subtask) {
-      owner.subtasks.push_back(std::make_unique<ExecutionVertex>(owner, subtask, ports_));
+      owner.subtasks.push_back(
+          std::make_unique<ExecutionVertex>(owner, subtask, ports_, ask_timeout_));
       all_.push_back({job_vertex.index, subtask});
       reset_for_new_execution(all_.back());
     }
@@ -76,6 +77,7 @@ void ExecutionGraph::transition_to_scheduled(ExecutionVertexId id) {
 void ExecutionGraph::assign_slot(ExecutionVertexId id, const LogicalSlot& slot) {
   TAILRACE_ASSERT(vertex(id).state() == ExecutionState::SCHEDULED);
   vertex(id).execution().slot = slot;
+  vertex(id).execution().task_manager = slot.task_manager;
 }
 
 void ExecutionGraph::deploy(ExecutionVertexId id) {

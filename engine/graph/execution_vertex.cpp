@@ -25,28 +25,37 @@ void ExecutionVertex::trigger_checkpoint(const CheckpointMetaData& meta,
                                          const CheckpointOptions& options,
                                          bool advance_to_end_of_event_time,
                                          TriggerAnswered answered) {
-  if (!execution_.slot.has_value()) return;
+  if (!execution_.task_manager) return;
   struct Call {
     CheckpointOptions options;
-    TriggerAnswered answered;
+    TriggerAnswered answered;  // empty: nobody waits, or it has been told
+    TimerId timeout = TimerId{};
   };
-  execution_.slot->task_manager.tell(
+  auto call = std::make_shared<Call>(Call{options, std::move(answered)});
+  if (call->answered) {
+    call->timeout = timers_.schedule(ask_timeout_, [call] {
+      std::exchange(call->answered, {})(CheckpointFailureReason::TRIGGER_CHECKPOINT_FAILURE);
+    });
+  }
+  execution_.task_manager.tell(
       calls_, kRpcBytes,
-      [attempt = execution_.id, meta, advance_to_end_of_event_time, self = self_,
-       call = std::make_unique<Call>(Call{options, std::move(answered)})](
-          TaskExecutorGateway& gateway) mutable {
+      [attempt = execution_.id, meta, advance_to_end_of_event_time, self = self_, &timers = timers_,
+       call = std::move(call)](TaskExecutorGateway& gateway) mutable {
         const auto failure = gateway.trigger_checkpoint(attempt, meta, std::move(call->options),
                                                         advance_to_end_of_event_time);
         if (!call->answered) return;
-        gateway.calls().send(self, kRpcBytes,
-                             [failure, call = std::move(call)] { call->answered(failure); });
+        gateway.calls().send(self, kRpcBytes, [failure, &timers, call = std::move(call)] {
+          if (!call->answered) return;  // too late
+          timers.cancel(call->timeout);
+          std::exchange(call->answered, {})(failure);
+        });
       });
 }
 
 void ExecutionVertex::notify_checkpoint_complete(const CheckpointMetaData& meta,
                                                  CheckpointId last_subsumed) {
-  if (!execution_.slot.has_value()) return;
-  execution_.slot->task_manager.tell(
+  if (!execution_.task_manager) return;
+  execution_.task_manager.tell(
       calls_, kRpcBytes,
       [attempt = execution_.id, meta, last_subsumed](TaskExecutorGateway& gateway) {
         gateway.confirm_checkpoint(attempt, meta, last_subsumed);
@@ -55,8 +64,8 @@ void ExecutionVertex::notify_checkpoint_complete(const CheckpointMetaData& meta,
 
 void ExecutionVertex::notify_checkpoint_aborted(const CheckpointMetaData& meta,
                                                 CheckpointId latest_completed) {
-  if (!execution_.slot.has_value()) return;
-  execution_.slot->task_manager.tell(
+  if (!execution_.task_manager) return;
+  execution_.task_manager.tell(
       calls_, kRpcBytes,
       [attempt = execution_.id, meta, latest_completed](TaskExecutorGateway& gateway) {
         gateway.abort_checkpoint(attempt, meta, latest_completed);

@@ -25,8 +25,14 @@ struct ExecutionJobVertex {
 
 class ExecutionVertex final : public ExecutionVertexAccess {
  public:
-  ExecutionVertex(const ExecutionJobVertex& owner, std::int32_t subtask, const Ports& ports)
-      : owner_(owner), subtask_(subtask), self_(ports.self), calls_(*ports.calls) {}
+  ExecutionVertex(const ExecutionJobVertex& owner, std::int32_t subtask, const Ports& ports,
+                  Duration ask_timeout)
+      : owner_(owner),
+        subtask_(subtask),
+        self_(ports.self),
+        calls_(*ports.calls),
+        timers_(*ports.timers),
+        ask_timeout_(ask_timeout) {}
   ExecutionVertex(const ExecutionVertex&) = delete;
   ExecutionVertex& operator=(const ExecutionVertex&) = delete;
 
@@ -67,6 +73,8 @@ class ExecutionVertex final : public ExecutionVertexAccess {
   std::int32_t subtask_;
   ProcessId self_;
   RemoteCalls& calls_;
+  Timers& timers_;
+  Duration ask_timeout_;
   Execution execution_;
   bool had_attempt_ = false;
   std::optional<ProcessId> prior_location_;

@@ -216,7 +216,11 @@ void DefaultScheduler::report_end(JobStatus new_status) {
 void DefaultScheduler::fail_job_due_to_task_failure(std::string_view cause,
                                                     ExecutionAttemptId attempt) {
   const ExecutionVertex* vertex = graph_.find_vertex(attempt);
-  if (vertex == nullptr || vertex->state() != ExecutionState::RUNNING) return;
+  if (vertex == nullptr) return;
+  if (vertex->state() != ExecutionState::RUNNING &&
+      vertex->state() != ExecutionState::INITIALIZING) {
+    return;
+  }
   handle_global_failure(std::string(cause));
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/checkpoint/metadata/metadata_v2_serializer.hpp"
+#include "engine/checkpoint/metadata/metadata_v4_serializer.hpp"
 
 namespace tailrace::engine {
 namespace {
@@ -145,8 +146,11 @@ void HighAvailableJob::write_pointer(std::shared_ptr<Adding> adding) {
   const CompletedCheckpoint& checkpoint = *adding->checkpoint;
   client_.ports().blobs->put(
       adding->pointer,
-      MetadataV2Serializer::serialize(checkpoint.id, checkpoint.master_states,
-                                      checkpoint.operator_states),
+      semantics_.keeps_finished_states
+          ? MetadataV4Serializer::serialize(checkpoint.id, checkpoint.master_states,
+                                            checkpoint.operator_states, checkpoint.properties)
+          : MetadataV2Serializer::serialize(checkpoint.id, checkpoint.master_states,
+                                            checkpoint.operator_states),
       lifeline_.bind([this, adding](PutStatus status) {
         if (status == PutStatus::kFailed) return adding->done(HandleStored::FAILED);
         write_entry(adding);
@@ -190,7 +194,9 @@ void HighAvailableJob::release_and_try_remove(CheckpointId id, Removed done) {
             return services.remove_entry(job, removing->name);
           },
           lifeline_.bind([this, removing](const std::optional<Entry>& entry) {
-            if (entry.has_value()) client_.ports().blobs->remove(entry->pointer);
+            if (entry.has_value() && !entry->pointer.empty()) {
+              client_.ports().blobs->remove(entry->pointer);
+            }
             removing->done(entry.has_value());
           }));
     }));

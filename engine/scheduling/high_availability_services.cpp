@@ -99,9 +99,9 @@ std::optional<HighAvailabilityServices::Entry> HighAvailabilityServices::remove_
   const Fault fault = next_fault();
   if (fault == Fault::REFUSED || fault == Fault::LOST) return std::nullopt;
   const auto of_job = entries_.find(job);
-  if (of_job == entries_.end()) return std::nullopt;
+  if (of_job == entries_.end()) return Entry{};
   auto node = of_job->second.extract(name);
-  if (node.empty()) return std::nullopt;
+  if (node.empty()) return Entry{};
   if (ports_.observer != nullptr) {
     ports_.observer->on_checkpoint_entry_removed(job, name_to_checkpoint_id(name));
   }

@@ -87,7 +87,7 @@ class HighAvailabilityServices {
 
   [[nodiscard]] std::map<JobId, Job>& jobs() { return jobs_; }
   HandleStored add_entry(JobId job, Entry entry);
-  // None: there is no such entry.
+  // None: it failed, or nobody knows. An entry without a checkpoint: there was none of that name.
   std::optional<Entry> remove_entry(JobId job, const std::string& name);
   void clear_entries(JobId job);
   // By name. Of a job that is not known: none.

@@ -36,6 +36,8 @@ struct CheckpointRules {
   bool savepoints_stored = true;  // 1.10
   bool prefer_checkpoint_for_recovery = false;
   bool highly_available = false;  // what is stored survives the job manager
+  // What a trigger may wait for besides: a number and entries from the store, answers of tasks.
+  base::Duration store_and_calls{};
 };
 
 class CheckpointInvariants {

@@ -87,6 +87,12 @@ std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source
       TAILRACE_ASSERT_MSG(first, "a partition of a source has two owners");
     }
   }
+  // A subtask that has finished has handed out all of its partitions, and keeps no position.
+  if (state->second.fully_finished || !state->second.finished_subtasks.empty()) {
+    for (std::int32_t partition = 0; partition < log.partition_count(); ++partition) {
+      lines.emplace(partition, log.lines_in(partition));
+    }
+  }
   return lines;
 }
 

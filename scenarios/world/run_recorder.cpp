@@ -214,7 +214,7 @@ void RunRecorder::on_checkpoint_completed(engine::JobId job, const engine::Check
     row->duration = simulation_->now() - row->triggered;
     row->state_bytes = state_bytes;
   }
-  if (rescaling_ && options.type == engine::CheckpointType::SYNC_SAVEPOINT) {
+  if (rescaling_ && engine::is_synchronous(options.type)) {
     rescale_savepoint(meta.id);
   }
   std::erase_if(met_barrier_, [&](const auto& met) { return std::get<0>(met) <= meta.id; });

@@ -61,6 +61,14 @@ CheckpointRules checkpoint_rules(const Scenario& scenario) {
   rules.savepoints_stored = engine::stores_savepoints(job.tasks.generation);
   rules.prefer_checkpoint_for_recovery = config.prefer_checkpoint_for_recovery;
   rules.highly_available = scenario.flink.high_availability != HighAvailabilityMode::NONE;
+  const Cluster& cluster = scenario.cluster;
+  rules.store_and_calls = 4 * cluster.rpc_latency;
+  if (rules.highly_available) {
+    // The last completion stores an entry and removes others, then the next trigger draws its number.
+    const Duration request =
+        cluster.high_availability.read + cluster.high_availability.write + 2 * cluster.rpc_latency;
+    rules.store_and_calls += (4 + 3 * (config.max_retained + 1)) * request;
+  }
   return rules;
 }
 
@@ -261,15 +269,19 @@ bool ScenarioRun::perform(std::size_t index) {
       return true;
     case ActionKind::kCancelWithSavepoint:
       if (job_ended_ || ending_ || job_manager_ == nullptr) return false;
-      job_manager_->trigger_savepoint(job_, {}, true, [this](const engine::StopResult& taken) {
-        if (taken.ok()) canceled_behind_ = taken.value();
-      });
-      return true;
+      job_manager_->trigger_savepoint(job_, {}, true,
+                                      [this, index](const engine::StopResult& taken) {
+                                        if (!taken.ok()) return;
+                                        canceled_behind_ = taken.value();
+                                        hit_[index] = true;
+                                      });
+      return false;  // a hit when the savepoint is complete
     case ActionKind::kStopWithSavepoint:
       if (job_ended_ || ending_) return false;
       drain_ = entry.drain;
+      stopping_entry_ = index;
       stop(analysis::FinishReason::kStopped);
-      return true;
+      return true;  // unless it takes too long
   }
   return false;
 }
@@ -515,7 +527,9 @@ void ScenarioRun::request_end(analysis::FinishReason reason) {
 void ScenarioRun::stop(analysis::FinishReason reason) {
   ending_ = reason;
   simulation_.schedule(kClientPatience, [this] {
-    if (!job_ended_) finish();
+    if (job_ended_) return;
+    if (stopping_entry_) hit_[*stopping_entry_] = false;
+    finish();
   });
   if (!rescaling_) ask();
 }

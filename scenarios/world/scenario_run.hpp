@@ -118,6 +118,7 @@ class ScenarioRun final : private engine::JobListener {
   bool submitted_ = false;
   std::string failure_;  // of a FAILED job
   engine::CompletedCheckpointPtr final_savepoint_;
+  std::optional<std::size_t> stopping_entry_;       // of the timeline: `stop_with_savepoint`
   engine::CompletedCheckpointPtr canceled_behind_;  // the savepoint of `cancel_with_savepoint`
 };
 

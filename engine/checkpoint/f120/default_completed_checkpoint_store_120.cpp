@@ -56,8 +56,9 @@ void DefaultCompletedCheckpointStore120::remove_subsumed(std::shared_ptr<Adding>
     CompletedCheckpointPtr gone = std::move(adding->subsumed.removed[adding->next++]);
     const CheckpointId id = gone->id;
     handles_.release_and_try_remove(
-        id, lifeline_.bind([this, gone = std::move(gone), adding](bool) mutable {
-          cleaner_.add_subsumed_checkpoint(std::move(gone));
+        id, lifeline_.bind([this, gone = std::move(gone), adding](bool removed) mutable {
+          // An entry that may still be there keeps its files.
+          if (removed) cleaner_.add_subsumed_checkpoint(std::move(gone));
           remove_subsumed(adding);
         }));
     return;

@@ -38,7 +38,7 @@ class DefaultCompletedCheckpointStore120 final : public CompletedCheckpointStore
                                      SharedStateRegistry120& registry, CheckpointsCleaner& cleaner);
 
   // Done when the entry is written and the entries of what is subsumed have been asked to go; the
-  // cleaner deletes their files whether or not they went.
+  // cleaner deletes the files of those that went.
   void add(CompletedCheckpointPtr checkpoint, MakePostCleanup make_post_cleanup,
            AddDone done) override;
   // Goes on after the call. Nothing is deleted after a suspension.

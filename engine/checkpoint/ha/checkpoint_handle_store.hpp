@@ -35,6 +35,8 @@ struct HandleStoreSemantics {
   bool keeps_uncertain = true;
   // 1.20: a request that looks whether there is such an entry goes before.
   bool checks_existence = true;
+  // 1.20: what the entry points to knows finished tasks and coordinators' state.
+  bool keeps_finished_states = true;
 };
 
 struct StoredCheckpoint {

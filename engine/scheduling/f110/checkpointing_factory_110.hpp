@@ -11,7 +11,7 @@ namespace tailrace::engine {
 class CheckpointingFactory110 final : public CheckpointingFactory {
  public:
   [[nodiscard]] HandleStoreSemantics handle_store_semantics() const override {
-    return {.keeps_uncertain = false, .checks_existence = false};
+    return {.keeps_uncertain = false, .checks_existence = false, .keeps_finished_states = false};
   }
   [[nodiscard]] std::unique_ptr<JobCheckpointing> create(CoordinatorContext context) override;
   [[nodiscard]] base::Result<CompletedCheckpointPtr, std::string> load_savepoint(

@@ -57,6 +57,7 @@ class JobCheckpointing120 final : public JobCheckpointing {
     coordinator_.shutdown(status,
                           [this, status, done = std::make_unique<ShutdownDone>(std::move(done))] {
                             store_->shutdown(status);
+                            id_counter_->shutdown(status);
                             if (*done) (*done)();
                           });
   }

@@ -322,6 +322,7 @@ void NaiveCoordinator120::restore_savepoint(const Json& step) {
     if (!store_.shared.add(state, restored->id)) throw IllegalState();
   }
   if (mode != "CLAIM") store_.shared.not_claimed(restored->id);
+  if (read.is_savepoint()) store_.shared.shares_nothing(restored->id);
   if (!failure_of("storeFails", ++store_calls_).is_null()) throw IllegalState();
   store(restored);
   next_id_ = read.id + 1;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,16 @@ class NaiveShared120 {
   void not_claimed(std::int64_t checkpoint) {
     highest_not_claimed_ = std::max(highest_not_claimed_, checkpoint);
   }
+  // A restored savepoint shares nothing with others: its files lie in its own directory, which must
+  // stay as long as one of them is used (Flink 1.20 SharedStateRegistryImpl, SharingFilesStrategy).
+  void shares_nothing(std::int64_t checkpoint) { sharing_nothing_.insert(checkpoint); }
+  [[nodiscard]] std::set<std::int64_t> needed_from(std::int64_t lowest) const {
+    std::set<std::int64_t> needed;
+    for (const auto& [name, use] : files_) {
+      if (use.last >= lowest && sharing_nothing_.contains(use.first)) needed.insert(use.first);
+    }
+    return needed;
+  }
   // Returns the files to delete.
   std::vector<std::string> release_below(std::int64_t lowest) {
     std::vector<std::string> deleted;
@@ -69,6 +80,7 @@ class NaiveShared120 {
     std::int64_t last;
   };
   std::map<std::string, Use> files_;
+  std::set<std::int64_t> sharing_nothing_;
   std::int64_t highest_not_claimed_ = 0;
   bool closed_ = false;
 };
@@ -160,9 +172,10 @@ struct NaiveStore120 {
 
  private:
   std::vector<NaiveCompletedPtr> take_below(std::int64_t id) {
+    const std::set<std::int64_t> needed = shared.needed_from(id);
     std::vector<NaiveCompletedPtr> taken;
     for (const NaiveCompletedPtr& old : std::vector(subsumed)) {
-      if (old->id >= id) continue;
+      if (old->id >= id || needed.contains(old->id)) continue;
       std::erase(subsumed, old);
       taken.push_back(old);
     }
