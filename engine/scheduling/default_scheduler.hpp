@@ -31,6 +31,12 @@
 
 namespace tailrace::engine {
 
+// Flink JobStatus.isGloballyTerminalState: no leader will take the job up again.
+[[nodiscard]] constexpr bool is_globally_terminal(JobStatus status) {
+  return status == JobStatus::FINISHED || status == JobStatus::CANCELED ||
+         status == JobStatus::FAILED;
+}
+
 // Whoever owns the schedulers of a job manager.
 class SchedulerOwner {
  public:
@@ -118,7 +124,8 @@ class DefaultScheduler final : private ExecutionGraphListener,
   void on_execution_terminal(ExecutionVertexId vertex, const LogicalSlot* slot) override;
   void on_execution_failed(ExecutionVertexId vertex, const std::string& cause) override;
   void on_job_status(JobStatus status) override;
-  // FailJobCallback.
+  // FailJobCallback. Both act in an event of their own: Flink hands them to the main thread's executor,
+  // so that whoever aborts a checkpoint is done with it first.
   void fail_job(std::string_view cause) override;
   void fail_job_due_to_task_failure(std::string_view cause, ExecutionAttemptId attempt) override;
   // StopWithSavepointOperations.

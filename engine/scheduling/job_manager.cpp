@@ -20,11 +20,6 @@ CheckpointDone explain(StopDone done) {
   };
 }
 
-bool is_over(JobStatus status) {
-  return status == JobStatus::FINISHED || status == JobStatus::CANCELED ||
-         status == JobStatus::FAILED;
-}
-
 }  // namespace
 
 struct JobManager::Recovery {
@@ -94,7 +89,7 @@ void JobManager::trigger_savepoint(JobId job, std::string target_directory, bool
 void JobManager::trigger_checkpoint(JobId job, StopDone done) {
   DefaultScheduler* scheduler = find_scheduler(job, done);
   if (scheduler == nullptr) return;
-  if (is_over(scheduler->status())) {
+  if (is_globally_terminal(scheduler->status())) {
     done(base::Failure{std::string("the job is ") + to_string(scheduler->status())});
     return;
   }

@@ -194,7 +194,10 @@ class FakeCoordinator final : public CheckpointCoordinator, public JobCheckpoint
   void receive_acknowledge_message(AcknowledgeCheckpoint, AcknowledgeDone) override {}
   void receive_decline_message(DeclineCheckpoint) override {}
   void fail_unacknowledged_pending_checkpoints_for(ExecutionAttemptId) override {}
-  void abort_pending_checkpoints(CheckpointFailureReason) override { log_.push_back("abort"); }
+  void abort_pending_checkpoints(CheckpointFailureReason) override {
+    log_.push_back("abort");
+    if (abort_fails_job) fail_job->fail_job("an aborted savepoint");
+  }
   void restore_latest_checkpointed_state(RestoreRequest, RestoreDone done) override {
     log_.push_back("restore");
     done(latest);
@@ -212,6 +215,8 @@ class FakeCoordinator final : public CheckpointCoordinator, public JobCheckpoint
 
   CompletedCheckpointPtr latest;
   CheckpointDone savepoint_done;
+  FailJobCallback* fail_job = nullptr;
+  bool abort_fails_job = false;
 
  private:
   std::vector<std::string>& log_;
@@ -219,8 +224,9 @@ class FakeCoordinator final : public CheckpointCoordinator, public JobCheckpoint
 
 class FakeCheckpointing final : public CheckpointingFactory {
  public:
-  [[nodiscard]] std::unique_ptr<JobCheckpointing> create(CoordinatorContext) override {
+  [[nodiscard]] std::unique_ptr<JobCheckpointing> create(CoordinatorContext context) override {
     auto coordinator = std::make_unique<FakeCoordinator>(log);
+    coordinator->fail_job = context.fail_job;
     last = coordinator.get();
     return coordinator;
   }

@@ -1,4 +1,5 @@
 // The scheduler in a hand-written world. Row ids are of spec rescale.md 10.7 and 10.8.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -230,6 +231,22 @@ TEST(Scheduler, ARestoreThatFailsIsAGlobalFailure) {  // SC-5
   cluster.world.run_for(2_s);
   EXPECT_TRUE(cluster.all_running(job));
   EXPECT_EQ(cluster.vertex(job, 1, 1).attempt_number(), 1);  // of the other region
+}
+
+TEST(Scheduler, AJobThatFailsWhileARestartAbortsItsCheckpointsIsRestoredFirst) {
+  Cluster cluster(2);
+  JobSubmission submission = Cluster::job(2, 2, PartitionerKind::kHash);
+  submission.restart.kind = RestartStrategyConfig::Kind::kFixedDelay;
+  submission.restart.fixed_delay_attempts = 1;
+  const JobId job = cluster.submit(std::move(submission));
+  cluster.checkpointing.last->abort_fails_job = true;
+  cluster.fail(job, 0, 0);
+  cluster.world.run_for(5_s);
+  EXPECT_EQ(cluster.manager->status(job), JobStatus::FAILED);
+  const std::vector<std::string>& log = cluster.checkpointing.log;
+  const auto restored = std::find(log.begin(), log.end(), "restore");
+  ASSERT_NE(restored, log.end());
+  EXPECT_NE(std::find(restored, log.end(), "shutdown"), log.end());
 }
 
 TEST(Scheduler, AJobWhoseTasksFinishIsFinished) {
