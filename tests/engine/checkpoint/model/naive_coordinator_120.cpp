@@ -169,11 +169,7 @@ void NaiveCoordinator120::describe(Json& result) const {
   result["retained"] = Json::array();
   for (const NaiveCompletedPtr& one : store_.kept) result["retained"].push_back(one->id);
   result["written"] = Json::array();
-  result["writtenWithFinished"] = Json::array();
-  for (const auto& [id, one] : written_) {
-    result["written"].push_back(id);
-    if (!one->progress.empty()) result["writtenWithFinished"].push_back(id);
-  }
+  for (const auto& [id, one] : written_) result["written"].push_back(id);
   result["registered"] = store_.shared.names();
   result["shutDown"] = shutdown_;
   result["queued"] = queue_.size();

@@ -167,8 +167,6 @@ Json readable(const Json& state, bool is_new) {
   const Json retained = state.at("retained");
   const Json newest = written.back();
   if (contains(retained, newest)) return {};
-  // The metadata that are written here have no place for who had finished (version 2).
-  if (contains(state.value("writtenWithFinished", Json::array()), newest)) return {};
   return is_new || newest == state.at("nextId").get<std::int64_t>() - 1 ? newest : Json();
 }
 

@@ -40,7 +40,6 @@ RecordedScript record_on_model(const RawScript& script, ScriptDialect dialect,
       }
       state = {{"restarted", true},
                {"written", state.value("written", Json::array())},
-               {"writtenWithFinished", state.value("writtenWithFinished", Json::array())},
                {"retained", state.value("retained", Json::array())},
                {"pending", Json::array()}};
       continue;
