@@ -54,6 +54,11 @@ struct CheckpointOptions {
            aligned_checkpoint_timeout < base::Duration::max();
   }
   [[nodiscard]] bool is_unaligned() const { return alignment == AlignmentType::UNALIGNED; }
+  // Whether its barriers wait for each other.
+  [[nodiscard]] bool needs_alignment() const {
+    return alignment != AlignmentType::AT_LEAST_ONCE &&
+           (is_savepoint(type) || alignment != AlignmentType::UNALIGNED);
+  }
   // Requires: UNALIGNED, or ALIGNED and no savepoint.
   [[nodiscard]] CheckpointOptions as_unaligned() const;
   [[nodiscard]] bool needs_channel_state() const {

@@ -17,6 +17,8 @@ class InputChannel {
   struct BufferAndAvailability {
     NetworkItem item;
     bool more_available = false;
+    DataType next = DataType::kNone;   // 1.20: of the item that the next poll gives
+    std::int32_t sequence_number = 0;  // 1.20
   };
 
   InputChannel(ChannelIndex index, const InputChannelDescriptor& descriptor,

@@ -7,10 +7,10 @@
 
 #include "engine/network/f110/local_buffer_pool.hpp"
 #include "engine/network/f110/netty_message.hpp"
-#include "engine/network/f110/partition_request_client.hpp"
-#include "engine/network/f110/partition_request_queue.hpp"
 #include "engine/network/f110/remote_input_channel.hpp"
 #include "engine/network/network_buffer_pool.hpp"
+#include "engine/network/partition_request_client.hpp"
+#include "engine/network/partition_request_queue.hpp"
 #include "engine/network/result_partition_manager.hpp"
 #include "sim/base/lifeline.hpp"
 

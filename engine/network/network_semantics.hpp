@@ -7,6 +7,7 @@
 #include <span>
 
 #include "engine/network/buffer_consumer.hpp"
+#include "engine/network/data_type.hpp"
 #include "engine/network/events.hpp"
 
 namespace tailrace::engine {
@@ -16,9 +17,9 @@ struct NetworkSemantics {
   EventBytes (*serialize_event)(const RuntimeEvent& event);
   // Requires: bytes that serialize_event made.
   RuntimeEvent (*parse_event)(std::span<const std::byte> bytes);
-  // Whether a subpartition hands nothing out behind that event until its consumer resumes it (1.20
-  // Buffer.DataType.isBlockingUpstream; spec barriers.md 1.1).
-  bool (*blocks_upstream)(const RuntimeEvent& event);
+  // What a queue does with that event (1.20 EventSerializer.getDataType; spec barriers.md 1.1).
+  // `priority`: its sender wants it to overtake.
+  DataType (*data_type_of)(const RuntimeEvent& event, bool priority);
   // Whether an event at the end of a queue tells that the buffer before it is complete (spec
   // barriers.md 6.3).
   bool event_completes_backlog;

@@ -37,9 +37,9 @@ void ResultPartition::add_buffer_consumer(BufferConsumer consumer, std::int32_t 
 
 void ResultPartition::broadcast_event(const RuntimeEvent& event) {
   const EventBytes bytes = semantics_.serialize_event(event);
-  const bool blocks = semantics_.blocks_upstream(event);
+  const DataType type = semantics_.data_type_of(event, false);
   for (std::int32_t i = 0; i < subpartition_count(); ++i) {
-    add_buffer_consumer(BufferConsumer(bytes, blocks), i);
+    add_buffer_consumer(BufferConsumer(bytes, type), i);
   }
 }
 
@@ -73,7 +73,8 @@ void ResultPartition::finish() {
   if (std::exchange(finished_, true)) return;
   const EventBytes event = semantics_.serialize_event(EndOfPartitionEvent{});
   for (std::int32_t i = 0; i < subpartition_count(); ++i) {
-    add_buffer_consumer(BufferConsumer(event), i, true);
+    add_buffer_consumer(
+        BufferConsumer(event, semantics_.data_type_of(EndOfPartitionEvent{}, false)), i, true);
   }
   publish();
 }

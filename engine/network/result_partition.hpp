@@ -9,9 +9,9 @@
 #include <memory>
 #include <vector>
 
-#include "engine/network/f110/pipelined_subpartition.hpp"
 #include "engine/network/network_buffer_pool.hpp"
 #include "engine/network/network_semantics.hpp"
+#include "engine/network/pipelined_subpartition.hpp"
 #include "engine/scheduling/deployment.hpp"
 #include "sim/base/callback.hpp"
 

@@ -1,8 +1,8 @@
 #include "engine/network/single_input_gate.hpp"
 
 #include "engine/network/f110/local_buffer_pool.hpp"
-#include "engine/network/f110/local_input_channel.hpp"
 #include "engine/network/f110/remote_input_channel.hpp"
+#include "engine/network/local_input_channel.hpp"
 #include "engine/network/result_partition_manager.hpp"
 
 namespace tailrace::engine {

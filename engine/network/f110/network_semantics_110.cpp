@@ -7,7 +7,7 @@ const NetworkSemantics& network_semantics_110() {
   static constexpr NetworkSemantics kSemantics{
       .serialize_event = &serialize_event,
       .parse_event = &parse_event,
-      .blocks_upstream = [](const RuntimeEvent&) { return false; },
+      .data_type_of = [](const RuntimeEvent&, bool) { return DataType::kEventBuffer; },
       .event_completes_backlog = false,
       .announces_end_of_channel_state = false,
   };

@@ -13,8 +13,8 @@
 
 #include "engine/network/f110/local_buffer_pool.hpp"
 #include "engine/network/f110/netty_message.hpp"
-#include "engine/network/f110/partition_request_client.hpp"
 #include "engine/network/input_channel.hpp"
+#include "engine/network/partition_request_client.hpp"
 #include "engine/network/ring_queue.hpp"
 
 namespace tailrace::engine {

@@ -4,11 +4,15 @@
 namespace tailrace::engine {
 namespace {
 
-bool blocks_upstream_120(const RuntimeEvent& event) {
-  if (std::holds_alternative<EndOfChannelState>(event)) return true;
+DataType data_type_of_120(const RuntimeEvent& event, bool priority) {
+  if (priority) return DataType::kPrioritizedEventBuffer;
+  if (std::holds_alternative<EndOfChannelState>(event)) return DataType::kRecoveryCompletion;
+  if (std::holds_alternative<EndOfData>(event)) return DataType::kEndOfData;
+  if (std::holds_alternative<EndOfPartitionEvent>(event)) return DataType::kEndOfPartition;
   const auto* barrier = std::get_if<CheckpointBarrier>(&event);
-  return barrier != nullptr && (barrier->options.alignment == AlignmentType::ALIGNED ||
-                                barrier->options.alignment == AlignmentType::FORCED_ALIGNED);
+  if (barrier == nullptr || !barrier->options.needs_alignment()) return DataType::kEventBuffer;
+  return barrier->options.is_timeoutable() ? DataType::kTimeoutableAlignedCheckpointBarrier
+                                           : DataType::kAlignedCheckpointBarrier;
 }
 
 }  // namespace
@@ -17,7 +21,7 @@ const NetworkSemantics& network_semantics_120() {
   static constexpr NetworkSemantics kSemantics{
       .serialize_event = &f120::serialize_event,
       .parse_event = &f120::parse_event,
-      .blocks_upstream = &blocks_upstream_120,
+      .data_type_of = &data_type_of_120,
       .event_completes_backlog = true,
       .announces_end_of_channel_state = true,
   };

@@ -222,8 +222,8 @@ TEST(WireFormat, EventsOf120HaveTheirSizesAndComeBack) {
     const EventBytes bytes = semantics.serialize_event(one.event);
     EXPECT_EQ(bytes->size(), one.bytes);
     EXPECT_EQ(semantics.parse_event(*bytes), one.event);
-    EXPECT_EQ(semantics.blocks_upstream(one.event), one.blocks);
-    EXPECT_FALSE(network_semantics_110().blocks_upstream(one.event));
+    EXPECT_EQ(is_blocking_upstream(semantics.data_type_of(one.event, false)), one.blocks);
+    EXPECT_EQ(network_semantics_110().data_type_of(one.event, false), DataType::kEventBuffer);
   }
 }
 

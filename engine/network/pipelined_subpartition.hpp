@@ -20,6 +20,8 @@ class PipelinedSubpartition;
 class BufferAvailabilityListener {
  public:
   virtual void notify_data_available() = 0;
+  // 1.20: the item with that sequence number overtakes what is queued.
+  virtual void notify_priority_event(std::int32_t /*sequence_number*/) {}
 
  protected:
   ~BufferAvailabilityListener() = default;
@@ -30,7 +32,11 @@ struct BufferAndBacklog {
   NetworkItem item;
   bool more_available = false;
   std::int32_t backlog = 0;
-  bool next_is_event = false;
+  // Of what would be handed out next if it could be; kNone: nothing is queued, or blocked.
+  DataType next = DataType::kNone;
+  std::int32_t sequence_number = 0;  // 1.20; 1.10 counts at the connection
+
+  [[nodiscard]] bool next_is_event() const { return is_event(next); }
 };
 
 // The reader's hold on a subpartition; destroying it counts as having consumed everything.
@@ -116,6 +122,7 @@ class PipelinedSubpartition {
   bool event_completes_backlog_;
   RingQueue<BufferConsumer> buffers_;
   std::int32_t data_buffers_ = 0;
+  std::int32_t sequence_number_ = 0;
   bool flush_requested_ = false;
   bool blocked_ = false;  // behind an event that blocks
   bool finished_ = false;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/network/f110/netty_message.hpp"
-#include "engine/network/f110/pipelined_subpartition.hpp"
+#include "engine/network/pipelined_subpartition.hpp"
 #include "engine/network/ring_queue.hpp"
 
 namespace tailrace::engine {

@@ -1,4 +1,4 @@
-#include "engine/network/f110/pipelined_subpartition.hpp"
+#include "engine/network/pipelined_subpartition.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -93,7 +93,7 @@ std::optional<BufferAndBacklog> PipelinedSubpartition::poll_buffer() {
   while (!buffers_.empty()) {
     BufferConsumer& head = buffers_.front();
     const bool is_buffer = head.is_buffer();
-    blocked_ = head.blocks();
+    blocked_ = is_blocking_upstream(head.type());
     item = head.build();
     const bool finished = head.is_finished();
     TAILRACE_ASSERT_MSG(finished || buffers_.size() == 1,
@@ -109,7 +109,8 @@ std::optional<BufferAndBacklog> PipelinedSubpartition::poll_buffer() {
   }
   if (item.size() == 0) return std::nullopt;
   return BufferAndBacklog{std::move(item), is_available(), buffers_in_backlog(),
-                          !blocked_ && next_buffer_is_event()};
+                          blocked_ || buffers_.empty() ? DataType::kNone : buffers_.front().type(),
+                          sequence_number_++};
 }
 
 std::int32_t PipelinedSubpartition::buffers_in_backlog() const {

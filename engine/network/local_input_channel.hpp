@@ -6,8 +6,8 @@
 
 #include <memory>
 
-#include "engine/network/f110/pipelined_subpartition.hpp"
 #include "engine/network/input_channel.hpp"
+#include "engine/network/pipelined_subpartition.hpp"
 
 namespace tailrace::engine {
 

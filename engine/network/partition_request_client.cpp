@@ -1,4 +1,4 @@
-#include "engine/network/f110/partition_request_client.hpp"
+#include "engine/network/partition_request_client.hpp"
 
 #include <utility>
 

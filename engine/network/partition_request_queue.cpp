@@ -1,4 +1,4 @@
-#include "engine/network/f110/partition_request_queue.hpp"
+#include "engine/network/partition_request_queue.hpp"
 
 #include <utility>
 
@@ -26,7 +26,7 @@ class PartitionRequestQueue::ViewReader final : public BufferAvailabilityListene
     ++sequence_number_;
     if (next->item.is_buffer()) --credit_;
     TAILRACE_ASSERT_MSG(credit_ >= 0, "a data buffer was sent without credit");
-    next->more_available = credit_ > 0 ? next->more_available : next->next_is_event;
+    next->more_available = credit_ > 0 ? next->more_available : next->next_is_event();
     return next;
   }
 

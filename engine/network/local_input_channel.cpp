@@ -1,4 +1,4 @@
-#include "engine/network/f110/local_input_channel.hpp"
+#include "engine/network/local_input_channel.hpp"
 
 #include <utility>
 
