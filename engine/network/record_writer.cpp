@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/network/f110/local_buffer_pool.hpp"
+#include "engine/network/local_buffer_pool.hpp"
 
 namespace tailrace::engine {
 
@@ -91,7 +91,8 @@ void RecordWriter::mark_dirty(Lane& lane, std::int32_t index) {
 
 bool RecordWriter::open_lane(std::int32_t index) {
   TAILRACE_ASSERT(!closed_ && !partition_.is_released());
-  NetworkBuffer* segment = partition_.buffer_pool().request_buffer();
+  // A broadcast buffer counts once, for subpartition 0.
+  NetworkBuffer* segment = partition_.buffer_pool().request_buffer(index);
   if (segment == nullptr) return false;
   segment->retain();
   Lane& lane = lanes_[static_cast<std::size_t>(index)];

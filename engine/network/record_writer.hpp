@@ -47,7 +47,8 @@ class RecordWriter {
 
   // Some record is stuck half-way because the pool has no segment.
   [[nodiscard]] bool is_blocked() const { return blocked_; }
-  // Not blocked, and the pool says (a hint, see LocalBufferPool) that it has a segment.
+  // Not blocked, and the pool says that it has a segment (in 1.10 a hint, see LocalBufferPool110). In
+  // 1.20 a writer can be neither available nor blocked: it writes on in overdraft buffers.
   [[nodiscard]] bool is_available() const;
   // Runs when `is_available` has become true. It must only take a note.
   void set_availability_listener(base::InplaceFunction<void()> listener) {

@@ -11,9 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/network/f110/local_buffer_pool.hpp"
 #include "engine/network/f110/netty_message.hpp"
 #include "engine/network/input_channel.hpp"
+#include "engine/network/local_buffer_pool.hpp"
+#include "engine/network/network_buffer_pool.hpp"
 #include "engine/network/partition_request_client.hpp"
 #include "engine/network/ring_queue.hpp"
 
