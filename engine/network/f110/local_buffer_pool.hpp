@@ -5,6 +5,7 @@
 // whoever finds nothing is told through the availability listener or as a buffer listener.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -54,6 +55,10 @@ class LocalBufferPool final : public BufferRecycler {
   [[nodiscard]] std::int32_t requested() const { return requested_; }
   [[nodiscard]] std::int32_t free_segments() const {
     return static_cast<std::int32_t>(free_.size());
+  }
+  // Segments that are out (Flink bestEffortGetNumOfUsedBuffers).
+  [[nodiscard]] std::int32_t used_buffers() const {
+    return std::max(0, requested_ - free_segments());
   }
   [[nodiscard]] bool is_destroyed() const { return destroyed_; }
 

@@ -21,6 +21,10 @@ bool ResultSubpartitionView::next_buffer_is_event() const {
   return parent_ != nullptr && parent_->next_buffer_is_event();
 }
 
+std::int32_t ResultSubpartitionView::queued_buffers() const {
+  return parent_ == nullptr ? 0 : static_cast<std::int32_t>(parent_->queue().size());
+}
+
 void ResultSubpartitionView::resume_consumption() {
   if (parent_ != nullptr) parent_->resume_consumption();
 }

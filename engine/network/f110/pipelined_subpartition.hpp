@@ -44,6 +44,8 @@ class ResultSubpartitionView {
   std::optional<BufferAndBacklog> get_next_buffer();
   [[nodiscard]] bool is_available() const;
   [[nodiscard]] bool next_buffer_is_event() const;
+  // Events included.
+  [[nodiscard]] std::int32_t queued_buffers() const;
   // 1.20. Requires: blocked, if the producer is still there.
   void resume_consumption();
   // 1.20: all records have been processed.
