@@ -13,6 +13,8 @@
 namespace tailrace::engine {
 namespace {
 
+using base::Duration;
+
 TEST(BufferDebloatConfiguration, HasFlinksDefaults) {
   const BufferDebloatConfiguration defaults = NetworkConfig{}.buffer_debloat;
   EXPECT_FALSE(defaults.enabled);

@@ -44,14 +44,15 @@ class NetworkGauges : public ::testing::Test {
     gates_.back()->request_partitions();
     world_.run_for(Duration::millis(10));
   }
-  // Whole buffers.
+  // A buffer for each record, as long as there are any, and time to send it.
   void write(std::int32_t buffers) {
-    const std::string half(32768 / 2 - 21 - 3, 'x');  // with its frame
-    for (std::int32_t i = 0; i < 2 * buffers && writer_->is_available(); ++i) {
-      writer_->emit({half, 0, world_.now()});
+    const std::string text(32768 - 24, 'x');  // which its frame makes up to a whole one
+    for (std::int32_t i = 0; i < buffers && writer_->is_available(); ++i) {
+      writer_->emit({text, 0, world_.now()});
+      writer_->publish();
+      writer_->flush_all();
+      world_.run_for(Duration::millis(10));
     }
-    writer_->publish();
-    world_.run_for(Duration::millis(10));
   }
   TestWorld world_;
   std::vector<std::unique_ptr<ResultPartition>> partitions_;
