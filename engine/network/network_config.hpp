@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "engine/network/buffer_debloat_configuration.hpp"
 #include "engine/network/network_semantics.hpp"
 #include "sim/base/time.hpp"
 
@@ -29,6 +30,7 @@ struct NetworkConfig {
   base::Duration partition_request_backoff_max = base::Duration::millis(10'000);
   // taskmanager.network.memory.exclusive-buffers-request-timeout-ms
   base::Duration exclusive_buffers_request_timeout = base::Duration::millis(30'000);
+  BufferDebloatConfiguration buffer_debloat;  // 1.20
 };
 
 }  // namespace tailrace::engine

@@ -80,6 +80,7 @@ class SingleInputGate final : public InputGate {
   void fail(const std::string& reason);
   // Floating buffers. Not to be used before the gate has asked its channels to request.
   [[nodiscard]] LocalBufferPool* buffer_pool() { return pool_; }
+  [[nodiscard]] const LocalBufferPool* buffer_pool() const { return pool_; }
   template <typename F>
   void schedule(Duration delay, F callback) {
     environment_.ports.timers->schedule(delay, lifeline_.bind(std::move(callback)));

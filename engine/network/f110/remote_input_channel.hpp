@@ -42,6 +42,10 @@ class RemoteInputChannel final : public InputChannel, public BufferRecycler, pub
     return static_cast<std::int32_t>(received_.size());
   }
 
+  [[nodiscard]] BufferUsage buffer_usage() const override {
+    return {initial_credit_, exclusive_available(), floating_available(), queued_buffers()};
+  }
+
   // From the client.
   void on_buffer_response(const BufferResponse& response);
   void on_failed_partition_request();
