@@ -199,6 +199,20 @@ EventBytes serialize_event(const RuntimeEvent& event) {
       event);
 }
 
+std::size_t event_bytes_at_receiver(const RuntimeEvent& event) {
+  const auto used_by = [](const CheckpointBarrier& barrier) {
+    constexpr std::size_t kIds = 4 + 8 + 8;  // event id, checkpoint id, timestamp
+    const std::size_t format = is_savepoint(barrier.options.type) ? 1 : 0;
+    const std::size_t location = 4 + barrier.options.target_location.size();
+    return kIds + 1 + format + location + 1 + 8;  // snapshot type, alignment, time-out
+  };
+  if (const auto* barrier = std::get_if<CheckpointBarrier>(&event)) return used_by(*barrier);
+  if (const auto* announcement = std::get_if<EventAnnouncement>(&event)) {
+    return 4 + 4 + used_by(announcement->barrier);  // event id, sequence number
+  }
+  return serialize_event(event)->size();
+}
+
 RuntimeEvent parse_event(std::span<const std::byte> bytes) {
   EventReader in(bytes);
   switch (in.int32()) {

@@ -12,6 +12,9 @@
 namespace tailrace::engine::f120 {
 
 [[nodiscard]] EventBytes serialize_event(const RuntimeEvent& event);
+// Of an event that a receiver makes by itself: an announcement, or a barrier that it moves forward.
+// Only the part of the buffer that is used.
+[[nodiscard]] std::size_t event_bytes_at_receiver(const RuntimeEvent& event);
 // Requires: bytes that serialize_event made.
 [[nodiscard]] RuntimeEvent parse_event(std::span<const std::byte> bytes);
 
