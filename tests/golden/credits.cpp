@@ -18,13 +18,13 @@
 #include "engine/network/result_partition_manager.hpp"
 #include "engine/network/single_input_gate.hpp"
 #include "sim/base/assert.hpp"
+#include "tests/golden/flow_parts.hpp"
 #include "tests/golden/golden_registry.hpp"
-#include "tests/golden/network_f120.hpp"
 
 namespace tailrace::golden {
 namespace {
 
-using namespace network_f120;
+using namespace flow_f120;
 
 constexpr std::uint32_t kSegmentBytes = 32 * 1024;
 

@@ -14,7 +14,7 @@
 #include "engine/ports.hpp"
 #include "tests/golden/golden_registry.hpp"
 
-namespace tailrace::golden::network_f120 {
+namespace tailrace::golden::flow_f120 {
 
 using namespace engine;
 
@@ -142,4 +142,4 @@ class NoTimers final : public Timers {
   void cancel(TimerId) override {}
 };
 
-}  // namespace tailrace::golden::network_f120
+}  // namespace tailrace::golden::flow_f120
