@@ -149,6 +149,8 @@ class StreamTask final : private CheckpointListener,
   void restore_next_operator();
   void start_running();
   void open_operators();
+  // 1.20: runs all gates' debloating in a mail, once a period, from now on.
+  void schedule_debloating();
 
   // Makes `step` run as an event of its own, once, unless the task is computing.
   void wake();

@@ -175,7 +175,18 @@ void StreamTask::start_running() {
   open_ = true;
   if (io_metrics_) io_metrics_->mark_task_start();
   host_->invokable_restored();
+  schedule_debloating();
   wake();
+}
+
+// Flink 1.20 StreamTask.scheduleBufferDebloater: the next one is due a period after this one ran.
+void StreamTask::schedule_debloating() {
+  const BufferDebloatConfiguration& debloat = network_->config().buffer_debloat;
+  if (!debloat.enabled || gates_.empty()) return;
+  register_timer(debloat.period, [this] {
+    for (const auto& gate : gates_) gate->trigger_debloating();
+    schedule_debloating();
+  });
 }
 
 void StreamTask::open_operators() {
