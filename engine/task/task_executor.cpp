@@ -16,8 +16,14 @@ TaskExecutor::TaskExecutor(const Ports& ports, const TaskExecutorConfig& config,
       network_(ports, config.network, peers) {}
 
 TaskExecutor::~TaskExecutor() {
+  shut_down();
+}
+
+std::int32_t TaskExecutor::shut_down() {
   // Tasks give their buffers back to the network stack, so they go first.
   tasks_.clear();
+  network_.shut_down();
+  return network_.outstanding_segments();
 }
 
 void TaskExecutor::connect(RpcAddress<JobMasterGateway> job_master) {

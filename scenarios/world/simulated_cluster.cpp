@@ -1,6 +1,8 @@
 #include "scenarios/world/simulated_cluster.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "engine/generation.hpp"
@@ -156,10 +158,27 @@ bool SimulatedCluster::kill_task_manager(std::int32_t index, bool silently) {
   recorder_->trace(trace_kind::kProcessDied, manager.process.value, index, silently ? 1 : 0);
   // First nothing of it runs any more, then its memory goes.
   shared_.process(manager.process).die(silently);
-  environments_[manager.process.value - 1] = nullptr;
-  manager.executor.reset();
-  manager.process = {};
+  shut_down(manager);
   return true;
+}
+
+void SimulatedCluster::shut_down(TaskManager& manager) {
+  environments_[manager.process.value - 1] = nullptr;
+  const std::unique_ptr<engine::TaskExecutor> executor = std::move(manager.executor);
+  const engine::ProcessId process = std::exchange(manager.process, {});
+  const std::int32_t missing = executor->shut_down();
+  TAILRACE_ASSERT_MSG(missing == 0, std::to_string(missing) + " network buffers of " +
+                                        address_of(process) + " did not come back");
+}
+
+void SimulatedCluster::shut_down_task_managers() {
+  // First nothing runs any more, anywhere: what one of them does at its end must reach nobody.
+  for (const TaskManager& manager : task_managers_) {
+    if (manager.executor != nullptr) shared_.process(manager.process).die(true);
+  }
+  for (TaskManager& manager : task_managers_) {
+    if (manager.executor != nullptr) shut_down(manager);
+  }
 }
 
 engine::TaskExecutor* SimulatedCluster::task_executor(std::int32_t index) {
