@@ -210,7 +210,7 @@ std::size_t event_bytes_at_receiver(const RuntimeEvent& event) {
   if (const auto* announcement = std::get_if<EventAnnouncement>(&event)) {
     return 4 + 4 + used_by(announcement->barrier);  // event id, sequence number
   }
-  return serialize_event(event)->size();
+  return f120::serialize_event(event)->size();
 }
 
 RuntimeEvent parse_event(std::span<const std::byte> bytes) {
