@@ -86,9 +86,9 @@ inline std::string class_of(const RuntimeEvent& event) {
   if (std::holds_alternative<EndOfChannelState>(event)) return "EndOfChannelStateEvent";
   return "EndOfPartitionEvent";
 }
+// The recordings name it of barriers and their announcements alone.
 inline Json checkpoint_of(const RuntimeEvent& event) {
   if (const auto* barrier = std::get_if<CheckpointBarrier>(&event)) return barrier->id;
-  if (const auto* marker = std::get_if<CancelCheckpointMarker>(&event)) return marker->id;
   if (const auto* announced = std::get_if<EventAnnouncement>(&event)) return announced->barrier.id;
   return nullptr;
 }

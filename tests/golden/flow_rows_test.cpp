@@ -62,7 +62,7 @@ TEST_P(FlowRowTest, DoesWhatFlinkDid) {
 }
 
 INSTANTIATE_TEST_SUITE_P(FlowAndChannels, FlowRowTest, testing::ValuesIn(rows()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& row) { return row.param.name; });
 
 TEST(FlowRows, NoneOfTheTablesIsMissing) {
   std::set<std::string> names;
@@ -90,7 +90,11 @@ TEST_P(FlowRecordingTest, ReplaysWithoutDifference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Network, FlowRecordingTest,
-                         testing::Values("network/credits.jsonl", "network/credits_f110.jsonl",
+                         testing::Values("barriers/barriers_f120_aligned.jsonl",
+                                         "barriers/barriers_f120_alternating.jsonl",
+                                         "barriers/barriers_f120_tracker.jsonl",
+                                         "barriers/barriers_f120_unaligned.jsonl",
+                                         "network/credits.jsonl", "network/credits_f110.jsonl",
                                          "network/gate.jsonl"));
 
 }  // namespace
