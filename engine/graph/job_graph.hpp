@@ -38,6 +38,7 @@ struct JobEdge {
   PartitionerKind partitioner = PartitionerKind::kForward;
   DistributionPattern pattern = DistributionPattern::POINTWISE;
   RecordType type = RecordType::kString;
+  std::optional<base::Duration> buffer_timeout;  // none: the job's
 };
 
 struct JobVertex {
