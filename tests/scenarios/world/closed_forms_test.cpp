@@ -68,7 +68,9 @@ TEST(ClosedForms, WhatIsInFlightFillsTheBuffersOfTheGateAndOfTheSendersPoolsAndN
     const std::int64_t record = operator_of(scenario, "numbers").record_bytes;
     const std::int64_t at_receiver = channels * exclusive + floating;
     const std::int64_t at_each_sender = exclusive + floating;  // one subpartition
-    const std::int64_t bound = (at_receiver + channels * at_each_sender) * segment;
+    // A sender that waits for a buffer does so inside a record.
+    const std::int64_t bound =
+        (at_receiver + channels * at_each_sender) * segment + channels * record;
 
     ScenarioRun run(scenario, RunOptions{});
     std::int64_t most = 0;
