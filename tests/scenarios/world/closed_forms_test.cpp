@@ -39,7 +39,7 @@ TEST(ClosedForms, ThroughputIsCreditsTimesSizeByRoundTripUntilTheLinkIsFull) {
     const double by_credit = buffers * static_cast<double>(segment) / round_trip;
     const double by_link = static_cast<double>(segment) / buffer_time;
     const double measured =
-        static_cast<double>(bytes_through(buffers, "20s") - bytes_through(buffers, "10s")) / 10;
+        static_cast<double>(bytes_through(buffers, "15s") - bytes_through(buffers, "5s")) / 10;
     EXPECT_NEAR(measured, std::min(by_credit, by_link), 0.01 * std::min(by_credit, by_link));
     if (by_credit < by_link) {
       ++limited_by_credit;
