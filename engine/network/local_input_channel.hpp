@@ -25,11 +25,15 @@ class LocalInputChannel final : public InputChannel, public BufferAvailabilityLi
   void resume_consumption() override;
   void acknowledge_all_records_processed() override;
   void release_all_resources() override;
+  [[nodiscard]] BufferUsage buffer_usage() const override {
+    return {.queued = view_ != nullptr ? view_->queued_buffers() : 0};
+  }
   void notify_data_available() override;
 
  private:
   SingleInputGate& gate_;
   const ResultPartitionManager& partitions_;
+  bool is_signalled_;  // by the subpartition, when there is a view
   std::unique_ptr<ResultSubpartitionView> view_;
   bool released_ = false;
 };

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/network/f110/local_buffer_pool.hpp"
 #include "engine/network/f110/netty_message.hpp"
 #include "engine/network/f110/remote_input_channel.hpp"
 #include "engine/network/network_buffer_pool.hpp"
@@ -23,7 +22,7 @@ class NetworkEnvironment::Impl final : public ConnectionManager {
         config_(config),
         peers_(peers),
         buffers_(static_cast<std::int32_t>(config.network_memory_bytes / config.segment_bytes),
-                 config.segment_bytes) {}
+                 config.segment_bytes, *config.semantics) {}
 
   PartitionRequestClient& create_partition_request_client(ProcessId producer,
                                                           std::int32_t data_set) override;
@@ -223,14 +222,14 @@ NetworkEnvironment::~NetworkEnvironment() {
 
 std::unique_ptr<ResultPartition> NetworkEnvironment::create_partition(
     const ResultPartitionDescriptor& descriptor, std::string* error) {
-  // Flink 1.10 ResultPartitionFactory.createBufferPoolFactory, pipelined-bounded.
-  const std::int32_t required = descriptor.subpartitions + 1;
-  const std::int32_t max =
-      std::max(required, descriptor.subpartitions * impl_->config_.exclusive_per_channel +
-                             impl_->config_.floating_per_gate);
-  LocalBufferPool* pool = impl_->buffers_.create_buffer_pool(required, max, error);
+  const NetworkConfig& config = impl_->config_;
+  LocalBufferPool* pool = impl_->buffers_.create_buffer_pool(
+      config.semantics->partition_buffers(config, ResultPartitionType::PIPELINED_BOUNDED,
+                                          descriptor.subpartitions),
+      error);
   if (pool == nullptr) return nullptr;
-  auto partition = std::make_unique<ResultPartition>(descriptor, *pool, *impl_->config_.semantics);
+  auto partition = std::make_unique<ResultPartition>(descriptor, *pool, *impl_->config_.semantics,
+                                                     impl_->config_.exclusive_per_channel);
   impl_->partitions_.register_partition(*partition);
   partition->set_release_hook(
       [impl = impl_.get(), id = descriptor.id] { impl->partitions_.release_partition(id); });

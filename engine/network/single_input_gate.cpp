@@ -1,8 +1,9 @@
 #include "engine/network/single_input_gate.hpp"
 
-#include "engine/network/f110/local_buffer_pool.hpp"
 #include "engine/network/f110/remote_input_channel.hpp"
+#include "engine/network/local_buffer_pool.hpp"
 #include "engine/network/local_input_channel.hpp"
+#include "engine/network/network_buffer_pool.hpp"
 #include "engine/network/result_partition_manager.hpp"
 
 namespace tailrace::engine {
@@ -38,23 +39,27 @@ SingleInputGate::~SingleInputGate() {
 }
 
 void SingleInputGate::set_up() {
-  if (environment_.config.floating_per_gate < 1) {
-    // Flink 1.10 LocalBufferPool refuses to be made, and the task fails at its set-up.
-    fail("Maximum number of memory segments (0) should be larger than 0.");
+  const NetworkConfig& config = environment_.config;
+  const auto spec = config.semantics->gate_buffers(config, ResultPartitionType::PIPELINED_BOUNDED,
+                                                   channel_count());
+  if (!spec) {
+    fail(spec.error());
     return;
   }
+  spec_ = spec.value();
+  if (spec_.reserved_floating > 0 && !create_buffer_pool()) return;
   for (std::size_t i = 0; i < remote_.size(); ++i) {
     std::string error;
-    if (!environment_.buffers.reserve_unpooled(environment_.config.exclusive_per_channel, &error)) {
+    if (!environment_.buffers.reserve_unpooled(spec_.exclusive_per_channel, &error)) {
       fail(error);
       return;
     }
-    missing_exclusive_ += environment_.config.exclusive_per_channel;
+    missing_exclusive_ += spec_.exclusive_per_channel;
   }
-  assign_exclusive_segments();
-  if (missing_exclusive_ == 0) return;
-  schedule(environment_.config.exclusive_buffers_request_timeout, [this] {
-    if (missing_exclusive_ == 0) return;
+  assign_segments();
+  if (is_set_up_ || failed_) return;
+  schedule(config.exclusive_buffers_request_timeout, [this] {
+    if (is_set_up_) return;
     fail(
         "Timeout triggered when requesting exclusive buffers: the total number of network buffers "
         "is currently set to " +
@@ -63,30 +68,43 @@ void SingleInputGate::set_up() {
   });
 }
 
-void SingleInputGate::assign_exclusive_segments() {
+bool SingleInputGate::create_buffer_pool() {
+  std::string error;
+  pool_ = environment_.buffers.create_buffer_pool(
+      {.required = spec_.required_floating, .max = spec_.total_floating}, &error);
+  if (pool_ == nullptr) fail(error);
+  return pool_ != nullptr;
+}
+
+bool SingleInputGate::take_guaranteed_segments() {
+  if (pool_ != nullptr && !pool_->reserve_segments(spec_.reserved_floating)) return false;
   for (RemoteInputChannel* channel : remote_) {
-    while (channel->initial_credit() < environment_.config.exclusive_per_channel) {
+    while (channel->initial_credit() < spec_.exclusive_per_channel) {
       NetworkBuffer* segment = environment_.buffers.request_memory_segment();
-      if (segment == nullptr) {
-        // Guaranteed, but still with a pool that has to shrink.
-        environment_.buffers.await_segment(lifeline_.bind(
-            [this] { schedule(Duration{0}, [this] { assign_exclusive_segments(); }); }));
-        return;
-      }
+      if (segment == nullptr) return false;
       channel->assign_exclusive_segment(*segment);
       --missing_exclusive_;
     }
   }
-  pool_ =
-      environment_.buffers.create_buffer_pool(0, environment_.config.floating_per_gate, nullptr);
-  TAILRACE_ASSERT(pool_ != nullptr);
+  return true;
+}
+
+void SingleInputGate::assign_segments() {
+  if (!take_guaranteed_segments()) {
+    // Guaranteed, but still with a pool that has to shrink.
+    environment_.buffers.await_segment(
+        lifeline_.bind([this] { schedule(Duration{0}, [this] { assign_segments(); }); }));
+    return;
+  }
+  if (pool_ == nullptr && !create_buffer_pool()) return;
+  is_set_up_ = true;
   if (requested_) start_requests();
 }
 
 void SingleInputGate::request_partitions() {
   TAILRACE_ASSERT(!requested_);
   requested_ = true;
-  if (pool_ != nullptr) start_requests();
+  if (is_set_up_) start_requests();
 }
 
 void SingleInputGate::start_requests() {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/network/buffer_sizes.hpp"
 #include "engine/network/input_channel.hpp"
 #include "engine/network/input_gate.hpp"
 #include "engine/network/ring_queue.hpp"
@@ -20,7 +21,6 @@
 namespace tailrace::engine {
 
 class ConnectionManager;
-class LocalBufferPool;
 class NetworkBufferPool;
 class RemoteInputChannel;
 class ResultPartitionManager;
@@ -78,8 +78,9 @@ class SingleInputGate final : public InputGate {
   // For the channels.
   void queue_channel(InputChannel& channel);
   void fail(const std::string& reason);
-  // Floating buffers; null until all exclusive ones are here.
+  // Floating buffers. Not to be used before the gate has asked its channels to request.
   [[nodiscard]] LocalBufferPool* buffer_pool() { return pool_; }
+  [[nodiscard]] const LocalBufferPool* buffer_pool() const { return pool_; }
   template <typename F>
   void schedule(Duration delay, F callback) {
     environment_.ports.timers->schedule(delay, lifeline_.bind(std::move(callback)));
@@ -87,7 +88,11 @@ class SingleInputGate final : public InputGate {
 
  private:
   void set_up();
-  void assign_exclusive_segments();
+  // False: the gate has failed.
+  bool create_buffer_pool();
+  // The exclusive segments, and in 1.20 a floating one. False: not all are here.
+  bool take_guaranteed_segments();
+  void assign_segments();
   void start_requests();
   void on_end_of_partition(InputChannel& channel);
 
@@ -96,10 +101,12 @@ class SingleInputGate final : public InputGate {
   std::vector<std::unique_ptr<InputChannel>> channels_;
   std::vector<RemoteInputChannel*> remote_;
   RingQueue<InputChannel*> queue_;
+  GateBuffersSpec spec_;
   LocalBufferPool* pool_ = nullptr;
   std::int32_t unfinished_;
   // Exclusive segments that are guaranteed and not yet assigned.
   std::int32_t missing_exclusive_ = 0;
+  bool is_set_up_ = false;
   bool requested_ = false;
   bool failed_ = false;
   base::InplaceFunction<void(std::string)> on_failure_;

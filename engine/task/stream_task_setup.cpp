@@ -80,6 +80,7 @@ void StreamTask::set_up_inputs() {
 
 void StreamTask::invoke() {
   TAILRACE_ASSERT(set_up_error_.empty());
+  if (io_metrics_) io_metrics_->mark_task_initialization_started();
   // There is no channel state to read back; what 1.20 says at the end of it is said all the same.
   for (const auto& partition : partitions_) partition->finish_read_recovered_state();
   const JobVertex& vertex = descriptor_->job_vertex();
@@ -171,6 +172,7 @@ void StreamTask::start_running() {
     host_->state_restored(descriptor_->restore->snapshot.state_size_bytes());
   }
   open_ = true;
+  if (io_metrics_) io_metrics_->mark_task_start();
   host_->invokable_restored();
   wake();
 }

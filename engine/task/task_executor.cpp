@@ -10,7 +10,10 @@ namespace tailrace::engine {
 
 TaskExecutor::TaskExecutor(const Ports& ports, const TaskExecutorConfig& config,
                            NetworkPeers& peers)
-    : ports_(ports), config_(config), network_(ports, config.network, peers) {}
+    : ports_(ports),
+      config_(config),
+      started_(ports.clock->now()),
+      network_(ports, config.network, peers) {}
 
 TaskExecutor::~TaskExecutor() {
   // Tasks give their buffers back to the network stack, so they go first.
@@ -85,8 +88,8 @@ Task* TaskExecutor::find(ExecutionAttemptId attempt) {
 void TaskExecutor::submit_task(std::shared_ptr<const TaskDeploymentDescriptor> descriptor) {
   TAILRACE_ASSERT(find(descriptor->attempt) == nullptr);
   Task::Owner& owner = *this;
-  tasks_.push_back(
-      std::make_unique<Task>(ports_, network_, std::move(descriptor), job_master_, owner));
+  tasks_.push_back(std::make_unique<Task>(ports_, network_, std::move(descriptor), job_master_,
+                                          owner, started_));
   tasks_.back()->start();
 }
 

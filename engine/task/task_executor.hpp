@@ -68,6 +68,7 @@ class TaskExecutor final : public TaskExecutorGateway, private Task::Owner {
 
   Ports ports_;
   TaskExecutorConfig config_;
+  Time started_;
   NetworkEnvironment network_;
   RpcAddress<JobMasterGateway> job_master_;
   TimerId heartbeat_timer_;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/network/f110/event_serializer.hpp"
-#include "engine/network/f110/local_buffer_pool.hpp"
+#include "engine/network/local_buffer_pool.hpp"
 #include "engine/network/f110/netty_message.hpp"
 #include "engine/network/f110/remote_input_channel.hpp"
 #include "engine/network/partition_request_client.hpp"

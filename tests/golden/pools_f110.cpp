@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/network/f110/local_buffer_pool.hpp"
+#include "engine/network/local_buffer_pool.hpp"
 #include "engine/network/network_buffer_pool.hpp"
 #include "sim/base/assert.hpp"
 #include "tests/golden/golden_registry.hpp"

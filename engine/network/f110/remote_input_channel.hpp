@@ -11,9 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/network/f110/local_buffer_pool.hpp"
 #include "engine/network/f110/netty_message.hpp"
 #include "engine/network/input_channel.hpp"
+#include "engine/network/local_buffer_pool.hpp"
+#include "engine/network/network_buffer_pool.hpp"
 #include "engine/network/partition_request_client.hpp"
 #include "engine/network/ring_queue.hpp"
 
@@ -39,6 +40,10 @@ class RemoteInputChannel final : public InputChannel, public BufferRecycler, pub
   [[nodiscard]] std::int64_t queued_bytes() const override { return received_bytes_; }
   [[nodiscard]] std::int32_t queued_buffers() const override {
     return static_cast<std::int32_t>(received_.size());
+  }
+
+  [[nodiscard]] BufferUsage buffer_usage() const override {
+    return {initial_credit_, exclusive_available(), floating_available(), queued_buffers()};
   }
 
   // From the client.

@@ -1,4 +1,5 @@
 #include "engine/network/f120/event_serializer.hpp"
+#include "engine/network/f120/local_buffer_pool.hpp"
 #include "engine/network/network_semantics.hpp"
 
 namespace tailrace::engine {
@@ -23,7 +24,14 @@ const NetworkSemantics& network_semantics_120() {
       .parse_event = &f120::parse_event,
       .data_type_of = &data_type_of_120,
       .event_completes_backlog = true,
+      .signals_new_reader = false,
+      .fills_continuations_first = true,
       .announces_end_of_channel_state = true,
+      .make_local_buffer_pool = &LocalBufferPool120::make,
+      .redistributes_fixed_pools = false,
+      .tells_every_local_pool = false,
+      .gate_buffers = &gate_buffers_120,
+      .partition_buffers = &partition_buffers_120,
   };
   return kSemantics;
 }
