@@ -237,6 +237,18 @@ TEST_F(Language, FlinkOptionsOf120HaveTheirOwnTypesAndDefaults) {
     return load(small(), {"flink={version: \"1.20\", " + rest + "}"}).flink;
   };
   EXPECT_EQ(flink("").generation, engine::Generation::kFlink120);
+  EXPECT_FALSE(flink("").buffer_debloat.enabled);
+  const engine::BufferDebloatConfiguration debloat =
+      flink("taskmanager.network.memory.buffer-debloat.enabled: true, "
+            "taskmanager.network.memory.buffer-debloat.target: 300ms, "
+            "taskmanager.network.memory.buffer-debloat.samples: 5, "
+            "taskmanager.memory.min-segment-size: 1kb")
+          .buffer_debloat;
+  EXPECT_TRUE(debloat.enabled);
+  EXPECT_EQ(debloat.target, Duration::millis(300));
+  EXPECT_EQ(debloat.period, Duration::millis(200));
+  EXPECT_EQ(debloat.samples, 5);
+  EXPECT_EQ(debloat.min_buffer_bytes, 1024);
   EXPECT_EQ(load(small(), {"flink={heartbeat.interval: 2000}"}).flink.generation,
             engine::Generation::kFlink120);
   EXPECT_EQ(flink("").state_memory_threshold_bytes, 20 * 1024);
