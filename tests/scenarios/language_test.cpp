@@ -390,6 +390,9 @@ TEST(Schema, EveryDefaultIsAValidValueOfItsKey) {
         case ValueType::kDuration:
           EXPECT_TRUE(reader.duration(key.key).has_value()) << section->name << ' ' << key.key;
           break;
+        case ValueType::kSize:
+          EXPECT_TRUE(reader.size(key.key).has_value()) << section->name << ' ' << key.key;
+          break;
         case ValueType::kBandwidth:
           EXPECT_GT(reader.bandwidth(key.key).value, 1) << section->name << ' ' << key.key;
           break;
