@@ -28,6 +28,12 @@ struct NetworkConfig {
   // taskmanager.network.request-backoff.initial and .max
   base::Duration partition_request_backoff_initial = base::Duration::millis(100);
   base::Duration partition_request_backoff_max = base::Duration::millis(10'000);
+  // 1.20: taskmanager.network.partition-request-timeout; how long a request waits at the producer.
+  base::Duration partition_request_timeout = base::Duration::millis(10'000);
+  // 1.20: taskmanager.network.max-num-tcp-connections, between two processes in one direction.
+  std::int32_t max_num_tcp_connections = 1;
+  // 1.20: taskmanager.network.tcp-connection.enable-reuse-across-jobs
+  bool connection_reuse = true;
   // taskmanager.network.memory.exclusive-buffers-request-timeout-ms
   base::Duration exclusive_buffers_request_timeout = base::Duration::millis(30'000);
   BufferDebloatConfiguration buffer_debloat;  // 1.20

@@ -13,13 +13,19 @@
 #include "engine/network/data_type.hpp"
 #include "engine/network/events.hpp"
 #include "engine/network/local_buffer_pool.hpp"
+#include "engine/network/netty_message.hpp"
+#include "engine/network/remote_channel_context.hpp"
 
 namespace tailrace::engine {
+
+class RemoteInputChannel;
 
 struct NetworkSemantics {
   // Flink EventSerializer.
   EventBytes (*serialize_event)(const RuntimeEvent& event);
-  // Requires: bytes that serialize_event made.
+  // Of an event that a receiver makes itself: without what a sender's allocation leaves unused.
+  EventBytes (*serialize_event_at_receiver)(const RuntimeEvent& event);
+  // Requires: bytes that one of the above made.
   RuntimeEvent (*parse_event)(std::span<const std::byte> bytes);
   // What a queue does with that event (1.20 EventSerializer.getDataType; spec barriers.md 1.1).
   // `priority`: its sender wants it to overtake.
@@ -46,6 +52,22 @@ struct NetworkSemantics {
   bool tells_every_local_pool;
   GateBuffersRule gate_buffers;
   PartitionBuffersRule partition_buffers;
+  // Flink NettyMessage.
+  const WireFormat& wire;
+  std::unique_ptr<RemoteInputChannel> (*make_remote_input_channel)(
+      const RemoteChannelContext& context);
+  // Who counts the items of a channel: the subpartition, when they are polled, or the reader at the
+  // connection.
+  bool subpartition_numbers_items;
+  // Whether all data sets share the connections between two processes, which stay open when they
+  // are not used, or have one each, which is closed behind its last channel (spec barriers.md 6.6).
+  bool shares_connections;
+  // Whether a request for a partition that does not exist yet waits at its producer; if not, the
+  // consumer asks again and again (spec barriers.md 6.10).
+  bool requests_wait_at_producer;
+  // Whether a union of gates counts as available until a poll has found nothing; if not, until it
+  // has given its last item (spec barriers.md 6.9).
+  bool union_is_available_until_empty_poll;
 };
 
 [[nodiscard]] const NetworkSemantics& network_semantics_110();

@@ -47,7 +47,7 @@ class RecordWriter {
   // Ends the slice. Call it after every slice, also one that emitted nothing.
   void publish();
   // Finishes the open buffers, appends the event everywhere and publishes. EndOfPartitionEvent
-  // finishes the partition. `priority`: it overtakes what is queued. Requires: !is_blocked().
+  // finishes the partition; of EndOfData only the first counts. `priority`: it overtakes what is queued. Requires: !is_blocked().
   void broadcast_event(const RuntimeEvent& event, bool priority = false);
   void flush_all();
   // 1.20: the barrier of that checkpoint has waited too long for its turn.
@@ -96,6 +96,7 @@ class RecordWriter {
   bool drain_scheduled_ = false;
   bool in_slice_ = false;
   bool flush_due_ = false;
+  bool data_ended_ = false;
   bool closed_ = false;
   std::int64_t records_written_ = 0;
   std::int64_t bytes_written_ = 0;
