@@ -41,9 +41,9 @@ void StreamTask::set_up_outputs() {
     selector.random = ports_.random;
     selector.random_stream = "partitioner/" + vertex.name + "/" + std::to_string(i) + "/" +
                              std::to_string(descriptor_->subtask);
-    writers_.push_back(std::make_unique<RecordWriter>(*partitions_.back(), output.type,
-                                                      make_channel_selector(selector),
-                                                      descriptor_->config.buffer_timeout, ports_));
+    writers_.push_back(std::make_unique<RecordWriter>(
+        *partitions_.back(), output.type, make_channel_selector(selector),
+        edge.buffer_timeout.value_or(descriptor_->config.buffer_timeout), ports_));
     writers_.back()->set_availability_listener([this] { wake(); });
     partitions_.back()->set_all_data_processed_hook([this] { wake(); });
   }

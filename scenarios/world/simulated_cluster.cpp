@@ -129,6 +129,9 @@ void SimulatedCluster::start_task_manager(std::int32_t index) {
   config.network.segment_bytes = static_cast<std::int32_t>(scenario_->flink.segment_bytes);
   config.network.exclusive_per_channel = scenario_->flink.buffers_per_channel;
   config.network.floating_per_gate = scenario_->flink.floating_buffers_per_gate;
+  config.network.max_buffers_per_channel = scenario_->flink.max_buffers_per_channel;
+  config.network.max_overdraft_buffers_per_gate = scenario_->flink.max_overdraft_buffers_per_gate;
+  config.network.buffer_debloat = scenario_->flink.buffer_debloat;
   config.network.partition_request_backoff_initial =
       Duration::millis(scenario_->flink.request_backoff_initial_ms);
   config.network.partition_request_backoff_max =
