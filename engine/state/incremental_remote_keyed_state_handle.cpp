@@ -32,8 +32,7 @@ std::int64_t IncrementalRemoteKeyedStateHandle::state_size_bytes() const {
   return bytes;
 }
 
-void IncrementalRemoteKeyedStateHandle::append_private_files(
-    std::vector<std::string>& paths) const {
+void IncrementalRemoteKeyedStateHandle::append_private_files(FileNames& paths) const {
   append_file(content_.meta_state, paths);
   for (const HandleAndLocalPath& file : content_.private_state) append_file(file.handle, paths);
   // Nobody else knows of them yet. What an earlier checkpoint has uploaded is a placeholder here.

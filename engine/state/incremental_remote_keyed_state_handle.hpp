@@ -47,7 +47,7 @@ class IncrementalRemoteKeyedStateHandle final
   [[nodiscard]] std::shared_ptr<const KeyedStateHandle> intersect(
       KeyGroupRange range) const override;
   [[nodiscard]] std::int64_t state_size_bytes() const override;
-  void append_private_files(std::vector<std::string>& paths) const override;
+  void append_private_files(FileNames& paths) const override;
   [[nodiscard]] const IncrementalRemoteKeyedStateHandle* as_incremental() const override {
     return this;
   }

@@ -9,6 +9,7 @@
 #include "engine/checkpoint/metadata/properties_section.hpp"
 #include "engine/state/f120/name_uuid.hpp"
 #include "engine/state/incremental_remote_keyed_state_handle.hpp"
+#include "engine/state/prefetch.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine::metadata {
@@ -16,7 +17,13 @@ namespace {
 
 class MetadataWriter {
  public:
-  explicit MetadataWriter(std::int32_t version) : version_(version) {}
+  MetadataWriter(std::int32_t version, const MetadataWriting& writing)
+      : version_(version), inventory_(writing.inventory) {
+    // A little more, lest a longer number costs a copy of everything.
+    if (writing.expected_bytes > 0) {
+      out_.make_room(writing.expected_bytes + writing.expected_bytes / 64 + 64);
+    }
+  }
 
   MetadataOutput& out() { return out_; }
 
@@ -54,22 +61,28 @@ class MetadataWriter {
     out_.u8(kByteStream);
     out_.utf(state.id.hex());  // Flink 1.20 OperatorCoordinatorCheckpoints
     out_.bytes32(*state.coordinator_state);
+    if (inventory_ != nullptr) inventory_->add_coordinator_state(state.coordinator_state->size());
   }
 
   void subtasks(const OperatorState& state) {
     out_.count(state.subtasks.size() + state.finished_subtasks.size());
     auto finished = state.finished_subtasks.begin();
     std::size_t left = state.subtasks.size();
+    if (inventory_ != nullptr) inventory_->reserve(left);
     const auto write_finished = [&](std::int32_t below) {
       for (; finished != state.finished_subtasks.end() && *finished < below; ++finished) {
         out_.i32(-(*finished + 1));
       }
     };
-    for (const auto& [index, subtask] : state.subtasks) {
+    for (std::size_t rank = 0; rank < state.subtasks.size(); ++rank) {
+      prefetch_ahead(state.subtasks, rank);
+      const std::int32_t index = state.subtasks.number(rank);
+      const OperatorSubtaskState& subtask = *state.subtasks.state(rank);
       TAILRACE_ASSERT(!state.finished_subtasks.contains(index));
       write_finished(index);
       const std::size_t begin = out_.size();
       subtask_entry(index, subtask);
+      if (inventory_ != nullptr) inventory_->add(subtask);
       // Subtasks of one operator look much alike.
       if (left-- == state.subtasks.size()) out_.make_room(left, out_.size() - begin);
     }
@@ -173,6 +186,7 @@ class MetadataWriter {
   }
 
   std::int32_t version_;
+  StateInventory* inventory_;
   MetadataOutput out_;
 };
 
@@ -181,9 +195,10 @@ class MetadataWriter {
 std::vector<std::byte> write_metadata(std::int32_t version, CheckpointId id,
                                       const std::vector<MasterState>& master_states,
                                       const OperatorStates& operator_states,
-                                      const std::optional<CheckpointProperties>& properties) {
+                                      const std::optional<CheckpointProperties>& properties,
+                                      const MetadataWriting& writing) {
   TAILRACE_ASSERT(version == kVersion2 || version == kVersion4);
-  MetadataWriter writer(version);
+  MetadataWriter writer(version, writing);
   MetadataOutput& out = writer.out();
   out.u32(kHeaderMagic);
   out.i32(version);
