@@ -38,11 +38,12 @@ KeyGroupsStateHandle::KeyGroupsStateHandle(KeyGroupRangeOffsets offsets,
     : offsets_(std::move(offsets)),
       stream_(std::move(stream)),
       state_handle_id_(std::move(state_handle_id)),
-      format_(format) {
+      format_(format),
+      stream_bytes_(stream_ == nullptr ? 0 : engine::state_size_bytes(*stream_)) {
   if (stream_ == nullptr || offsets_.offsets.empty()) return;
   if (!std::is_sorted(offsets_.offsets.begin(), offsets_.offsets.end())) return;
   header_end_ = std::max<std::int64_t>(offsets_.offsets.front(), 0);
-  sections_end_ = engine::state_size_bytes(*stream_);
+  sections_end_ = stream_bytes_;
 }
 
 std::shared_ptr<const KeyedStateHandle> KeyGroupsStateHandle::intersect(KeyGroupRange range) const {
@@ -60,10 +61,6 @@ std::vector<ByteRange> KeyGroupsStateHandle::byte_ranges() const {
   const std::int64_t first = offsets_.offsets.front();
   if (first == header_end_) return {{0, sections_end_}};
   return {{0, header_end_}, {first, sections_end_}};
-}
-
-std::int64_t KeyGroupsStateHandle::state_size_bytes() const {
-  return engine::state_size_bytes(*stream_);  // of the whole stream, also after an intersection
 }
 
 void KeyGroupsStateHandle::append_private_files(FileNames& paths) const {

@@ -113,7 +113,8 @@ class KeyGroupsStateHandle final : public KeyedStateHandle {
   [[nodiscard]] KeyGroupRange key_group_range() const override { return offsets_.range; }
   [[nodiscard]] std::shared_ptr<const KeyedStateHandle> intersect(
       KeyGroupRange range) const override;
-  [[nodiscard]] std::int64_t state_size_bytes() const override;
+  // Of the whole stream, also after an intersection.
+  [[nodiscard]] std::int64_t state_size_bytes() const override { return stream_bytes_; }
   void append_private_files(FileNames& paths) const override;
   void prefetch_parts() const override;
   void prefetch_names() const override;
@@ -131,6 +132,7 @@ class KeyGroupsStateHandle final : public KeyedStateHandle {
   StreamStateHandlePtr stream_;
   std::string state_handle_id_;
   KeyGroupsFormat format_;
+  std::int64_t stream_bytes_;      // who asks for the size need not look at the stream
   std::int64_t header_end_ = 0;    // 0: not known
   std::int64_t sections_end_ = 0;  // behind the last key group's section
 };

@@ -161,8 +161,8 @@ class MetadataWriter {
     if (version_ != kVersion2) handle_id(content.state_handle_id, *content.meta_state);
   }
 
-  // Flink gives each handle a random id when it is made. A handle that comes without one gets it
-  // here, from the name of its stream, which is as unique.
+  // Flink gives each handle a random id when it is made, and tasks of 1.20 do so here. A handle that
+  // was loaded from a format without ids gets the one that it would have got then.
   void handle_id(const std::string& id, const StreamStateHandle& stream) {
     out_.utf(id.empty() ? name_uuid(stream_name(stream)) : id);
   }

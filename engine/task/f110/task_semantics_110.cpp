@@ -26,6 +26,7 @@ const TaskSemantics& task_semantics_110() {
       .closes_tail_first = false,
       .names_files_relative = false,
       .marks_canonical_savepoints = false,
+      .identifies_keyed_handles = false,
   };
   return kSemantics;
 }

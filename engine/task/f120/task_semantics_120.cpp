@@ -26,6 +26,7 @@ const TaskSemantics& task_semantics_120() {
       .closes_tail_first = true,
       .names_files_relative = true,
       .marks_canonical_savepoints = true,
+      .identifies_keyed_handles = true,
   };
   return kSemantics;
 }
