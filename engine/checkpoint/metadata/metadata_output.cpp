@@ -49,13 +49,20 @@ void MetadataOutput::utf(std::string_view text) {
 void MetadataOutput::make_room(std::size_t count, std::size_t bytes_each) {
   constexpr std::size_t kMostAtOnce = std::size_t{16} << 20;  // the first may be the odd one
   const std::size_t wanted = std::min(count * (bytes_each + bytes_each / 8), kMostAtOnce);
-  if (wanted > bytes_.size() - size_) grow(wanted);
+  // At least twice of what there is, as without this: else many small items cost a copy each.
+  if (size() + wanted > bytes_.capacity()) {
+    bytes_.reserve(std::max(size() + wanted, 2 * bytes_.capacity()));
+  }
 }
 
-void MetadataOutput::grow(std::size_t by) {
-  constexpr std::size_t kAtLeast = 256;
-  // At least twice of what there is: else many small items cost a copy each.
-  bytes_.resize(std::max({size_ + by, 2 * bytes_.size(), kAtLeast}));
+void MetadataOutput::flush() {
+  bytes_.insert(bytes_.end(), chunk_.begin(),
+                chunk_.begin() + static_cast<std::ptrdiff_t>(std::exchange(in_chunk_, 0)));
+}
+
+void MetadataOutput::raw_behind_chunk(std::span<const std::byte> bytes) {
+  flush();
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
 }
 
 void MetadataOutput::encoded_utf(std::string_view encoded) {

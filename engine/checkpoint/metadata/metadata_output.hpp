@@ -3,6 +3,7 @@
 // Java DataOutputStream (spec metadata-format.md 1).
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,8 @@
 
 namespace tailrace::engine::metadata {
 
+// Small items gather in a chunk that stays in the processor's cache; the bytes behind it are written
+// once, and never filled with zeroes before.
 class MetadataOutput {
  public:
   void u8(std::uint8_t value) { *extend(1) = std::byte{value}; }
@@ -27,14 +30,18 @@ class MetadataOutput {
   void i32(std::int32_t value) { big_endian(value); }
   void i64(std::int64_t value) { big_endian(value); }
   void i64s(std::span<const std::int64_t> values) {
-    std::byte* out = extend(values.size() * sizeof(std::int64_t));
-    for (const std::int64_t value : values) out = put(out, value);
+    for (; values.size() > kAtOnce; values = values.subspan(kAtOnce)) {
+      some_i64s(values.first(kAtOnce));
+    }
+    some_i64s(values);
   }
 
   // Requires: below 2^31.
   void count(std::size_t count);
   void raw(std::span<const std::byte> bytes) {
-    if (!bytes.empty()) std::memcpy(extend(bytes.size()), bytes.data(), bytes.size());
+    if (bytes.empty()) return;
+    if (bytes.size() > kChunk) return raw_behind_chunk(bytes);
+    std::memcpy(extend(bytes.size()), bytes.data(), bytes.size());
   }
   void bytes32(std::span<const std::byte> bytes) {
     count(bytes.size());
@@ -43,28 +50,34 @@ class MetadataOutput {
   // Requires: below 64 KiB in Java's encoding.
   void utf(std::string_view text);
 
-  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t size() const { return bytes_.size() + in_chunk_; }
   // For so many bytes in all.
-  void make_room(std::size_t bytes) {
-    if (bytes > bytes_.size()) bytes_.resize(bytes);
-  }
+  void make_room(std::size_t bytes) { bytes_.reserve(bytes); }
   // For `count` more items of about this size.
   void make_room(std::size_t count, std::size_t bytes_each);
   [[nodiscard]] std::vector<std::byte> take() {
-    bytes_.resize(std::exchange(size_, 0));
+    flush();
     return std::move(bytes_);
   }
 
  private:
+  static constexpr std::size_t kChunk = 4096;
+  static constexpr std::size_t kAtOnce = kChunk / sizeof(std::int64_t);
+
   void encoded_utf(std::string_view encoded);
-  // Room is made for many items at once, which costs less than growing with each.
+  void some_i64s(std::span<const std::int64_t> values) {
+    std::byte* out = extend(values.size() * sizeof(std::int64_t));
+    for (const std::int64_t value : values) out = put(out, value);
+  }
+  // Requires: at most kChunk.
   [[nodiscard]] std::byte* extend(std::size_t by) {
-    if (by > bytes_.size() - size_) grow(by);
-    std::byte* const at = bytes_.data() + size_;
-    size_ += by;
+    if (by > kChunk - in_chunk_) flush();
+    std::byte* const at = chunk_.data() + in_chunk_;
+    in_chunk_ += by;
     return at;
   }
-  void grow(std::size_t by);
+  void flush();
+  void raw_behind_chunk(std::span<const std::byte> bytes);
   // Returns: behind the value.
   template <typename Integer>
   static std::byte* put(std::byte* out, Integer value) {
@@ -79,7 +92,8 @@ class MetadataOutput {
   }
 
   std::vector<std::byte> bytes_;
-  std::size_t size_ = 0;  // what is behind it has not been written yet
+  std::size_t in_chunk_ = 0;
+  std::array<std::byte, kChunk> chunk_;
 };
 
 }  // namespace tailrace::engine::metadata

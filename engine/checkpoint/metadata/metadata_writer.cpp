@@ -18,9 +18,9 @@ namespace {
 class MetadataWriter {
  public:
   MetadataWriter(std::int32_t version, const MetadataWriting& writing)
-      : version_(version), inventory_(writing.inventory) {
+      : version_(version), expected_(writing.expected_bytes > 0), inventory_(writing.inventory) {
     // A little more, lest a longer number costs a copy of everything.
-    if (writing.expected_bytes > 0) {
+    if (expected_) {
       out_.make_room(writing.expected_bytes + writing.expected_bytes / 64 + 64);
     }
   }
@@ -84,7 +84,9 @@ class MetadataWriter {
       subtask_entry(index, subtask);
       if (inventory_ != nullptr) inventory_->add(subtask);
       // Subtasks of one operator look much alike.
-      if (left-- == state.subtasks.size()) out_.make_room(left, out_.size() - begin);
+      if (left-- == state.subtasks.size() && !expected_) {
+        out_.make_room(left, out_.size() - begin);
+      }
     }
     write_finished(state.parallelism);
   }
@@ -186,6 +188,7 @@ class MetadataWriter {
   }
 
   std::int32_t version_;
+  bool expected_;
   StateInventory* inventory_;
   MetadataOutput out_;
 };
