@@ -34,6 +34,8 @@ struct TaskSemantics {
   bool measures_time;
   // A canonical savepoint has keyed handles of its own kind.
   bool marks_canonical_savepoints;
+  // A keyed handle has an id from the moment at which it is made.
+  bool identifies_keyed_handles;
 };
 
 [[nodiscard]] const TaskSemantics& task_semantics_110();

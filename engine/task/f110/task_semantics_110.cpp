@@ -27,6 +27,7 @@ const TaskSemantics& task_semantics_110() {
       .names_files_relative = false,
       .measures_time = false,
       .marks_canonical_savepoints = false,
+      .identifies_keyed_handles = false,
   };
   return kSemantics;
 }

@@ -27,6 +27,7 @@ const TaskSemantics& task_semantics_120() {
       .names_files_relative = true,
       .measures_time = true,
       .marks_canonical_savepoints = true,
+      .identifies_keyed_handles = true,
   };
   return kSemantics;
 }
