@@ -80,8 +80,29 @@ std::int64_t OperatorSubtaskState::state_size_bytes() const {
       if (handle != nullptr) bytes += handle->state_size_bytes();
     }
   }
+  return bytes + channel_state_size_bytes();
+}
+
+std::int64_t OperatorSubtaskState::channel_state_size_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& handle : input_channels) bytes += handle.size_bytes;
+  for (const auto& handle : result_subpartitions) bytes += handle.size_bytes;
   return bytes;
 }
+
+namespace {
+
+// The file of many channels is one file (Flink OperatorSubtaskState.collectUniqueDelegates).
+void append_file_once(const StreamStateHandlePtr& stream, std::vector<std::string>& paths) {
+  if (stream == nullptr) return;
+  const auto* file = std::get_if<FileStateHandle>(stream.get());
+  if (file == nullptr || (!paths.empty() && paths.back() == file->path)) return;
+  if (std::find(paths.begin(), paths.end(), file->path) == paths.end()) {
+    paths.push_back(file->path);
+  }
+}
+
+}  // namespace
 
 void OperatorSubtaskState::append_private_files(std::vector<std::string>& paths) const {
   for (const auto* handles : {&managed_operator, &raw_operator}) {
@@ -92,6 +113,8 @@ void OperatorSubtaskState::append_private_files(std::vector<std::string>& paths)
       if (handle != nullptr) handle->append_private_files(paths);
     }
   }
+  for (const auto& handle : input_channels) append_file_once(handle.delegate, paths);
+  for (const auto& handle : result_subpartitions) append_file_once(handle.delegate, paths);
 }
 
 bool TaskStateSnapshot::has_state() const {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engine/ids.hpp"
+#include "engine/network/channel_info.hpp"
 #include "engine/state/key_group_range.hpp"
 
 namespace tailrace::engine {
@@ -138,16 +139,34 @@ struct OperatorStateHandle {
   StreamStateHandlePtr delegate;
 };
 
+// Flink 1.20 AbstractChannelStateHandle: what was in flight in one channel when an unaligned checkpoint
+// was taken. Many handles, also of other subtasks, name the same stream.
+template <typename Info>
+struct ChannelStateHandle {
+  std::int32_t subtask = 0;  // who wrote it
+  Info info;
+  std::vector<std::int64_t> offsets;  // of its buffers in the stream, ascending
+  std::int64_t size_bytes = 0;        // of its buffers, each with a length field
+  StreamStateHandlePtr delegate;
+};
+using InputChannelStateHandle = ChannelStateHandle<InputChannelInfo>;
+using ResultSubpartitionStateHandle = ChannelStateHandle<ResultSubpartitionInfo>;
+
 struct OperatorSubtaskState {
   std::vector<OperatorStateHandle> managed_operator;
   std::vector<OperatorStateHandle> raw_operator;
   std::vector<KeyedStateHandlePtr> managed_keyed;
   std::vector<KeyedStateHandlePtr> raw_keyed;
+  // 1.20. Of the head of a chain, and of its tail.
+  std::vector<InputChannelStateHandle> input_channels = {};
+  std::vector<ResultSubpartitionStateHandle> result_subpartitions = {};
 
   [[nodiscard]] bool has_state() const {
     return !managed_operator.empty() || !raw_operator.empty() || !managed_keyed.empty() ||
-           !raw_keyed.empty();
+           !raw_keyed.empty() || !input_channels.empty() || !result_subpartitions.empty();
   }
+  // Of the buffers in flight alone.
+  [[nodiscard]] std::int64_t channel_state_size_bytes() const;
   [[nodiscard]] std::int64_t state_size_bytes() const;
   void append_private_files(std::vector<std::string>& paths) const;
 };
