@@ -63,6 +63,16 @@ bool RecordDeserializer::next(Record& record) {
   return true;
 }
 
+std::vector<std::byte> RecordDeserializer::unconsumed() const {
+  std::vector<std::byte> bytes;
+  if (!spanning_complete_) bytes = spanning_;
+  if (buffer_) {
+    const std::span<const std::byte> left = rest();
+    bytes.insert(bytes.end(), left.begin(), left.end());
+  }
+  return bytes;
+}
+
 void RecordDeserializer::clear() {
   consumed();
   spanning_.clear();

@@ -35,6 +35,9 @@ class RecordDeserializer {
     return !spanning_complete_ && !spanning_.empty();
   }
   [[nodiscard]] std::int64_t records_read() const { return records_read_; }
+  // What has been given and not been handed out as records: the beginning of a record, the rest of
+  // the buffer (Flink getUnconsumedBuffer).
+  [[nodiscard]] std::vector<std::byte> unconsumed() const;
   // Drops everything.
   void clear();
 
