@@ -17,6 +17,7 @@
 
 #include "engine/ids.hpp"
 #include "engine/network/channel_info.hpp"
+#include "engine/state/inflight_data_rescaling.hpp"
 #include "engine/state/key_group_range.hpp"
 
 namespace tailrace::engine {
@@ -202,6 +203,9 @@ struct OperatorState {
 struct JobManagerTaskRestore {
   CheckpointId restore_checkpoint_id = kNoCheckpoint;
   TaskStateSnapshot snapshot;
+  // 1.20. How buffers in flight are taken over if parallelisms have changed.
+  InflightDataRescalingDescriptor input_rescaling = {};
+  InflightDataRescalingDescriptor output_rescaling = {};
 };
 
 }  // namespace tailrace::engine

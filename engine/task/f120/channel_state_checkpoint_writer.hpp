@@ -22,6 +22,7 @@
 #include "engine/network/channel_info.hpp"
 #include "engine/state/checkpoint_stream_factory.hpp"
 #include "engine/task/channel_state_write_result.hpp"
+#include "sim/base/lifeline.hpp"
 
 namespace tailrace::engine::f120 {
 
