@@ -61,6 +61,10 @@ struct CheckpointOptions {
   }
   // Requires: UNALIGNED, or ALIGNED and no savepoint.
   [[nodiscard]] CheckpointOptions as_unaligned() const;
+  // For a channel whose data in flight could not be restored, and back again behind it: what would
+  // overtake is FORCED_ALIGNED meanwhile.
+  [[nodiscard]] CheckpointOptions with_unaligned_unsupported() const;
+  [[nodiscard]] CheckpointOptions with_unaligned_supported() const;
   [[nodiscard]] bool needs_channel_state() const {
     return alignment == AlignmentType::UNALIGNED || is_timeoutable();
   }

@@ -50,6 +50,19 @@ class BufferConsumer {
   [[nodiscard]] std::uint32_t read() const { return read_; }
   [[nodiscard]] DataType type() const { return type_; }
   [[nodiscard]] const NetworkBuffer* segment() const { return segment_; }
+  // Null: a buffer, or an event that has been taken.
+  [[nodiscard]] const EventBytes& event() const { return event_; }
+  // What has been written and not read, without reading it; may be empty. Requires: is_buffer().
+  [[nodiscard]] Buffer unread_slice() const {
+    TAILRACE_ASSERT(is_buffer());
+    return Buffer(*segment_, read_, segment_->written());
+  }
+  // The reader learns at once that the writer has finished (Flink: a consumer of a buffer that was
+  // complete before it was queued, as those of recovered state). Requires: it has.
+  void know_finished() {
+    TAILRACE_ASSERT(segment_ == nullptr || segment_->finished());
+    known_finished_ = true;
+  }
 
   // Takes what has been written since the last call; may be empty.
   NetworkItem build() {

@@ -12,7 +12,10 @@ LocalInputChannel::LocalInputChannel(SingleInputGate& gate, ChannelIndex index,
                                      const InputChannelDescriptor& descriptor,
                                      const NetworkConfig& config,
                                      const ResultPartitionManager& partitions)
-    : InputChannel(index, descriptor, config), gate_(gate), partitions_(partitions) {}
+    : InputChannel(index, descriptor, config),
+      gate_(gate),
+      partitions_(partitions),
+      is_signalled_(config.semantics->signals_new_reader) {}
 
 void LocalInputChannel::request_subpartition() {
   if (released_ || view_ != nullptr) return;
@@ -20,6 +23,7 @@ void LocalInputChannel::request_subpartition() {
       partitions_.find_subpartition(descriptor().partition, descriptor().subpartition);
   if (subpartition != nullptr) {
     view_ = subpartition->create_read_view(*this);
+    if (!is_signalled_) notify_data_available();
     return;
   }
   const std::optional<base::Duration> backoff = increase_backoff();

@@ -30,6 +30,7 @@ class LocalInputChannel final : public InputChannel, public BufferAvailabilityLi
  private:
   SingleInputGate& gate_;
   const ResultPartitionManager& partitions_;
+  bool is_signalled_;  // by the subpartition, when there is a view
   std::unique_ptr<ResultSubpartitionView> view_;
   bool released_ = false;
 };

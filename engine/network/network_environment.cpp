@@ -230,7 +230,8 @@ std::unique_ptr<ResultPartition> NetworkEnvironment::create_partition(
                              impl_->config_.floating_per_gate);
   LocalBufferPool* pool = impl_->buffers_.create_buffer_pool(required, max, error);
   if (pool == nullptr) return nullptr;
-  auto partition = std::make_unique<ResultPartition>(descriptor, *pool, *impl_->config_.semantics);
+  auto partition = std::make_unique<ResultPartition>(descriptor, *pool, *impl_->config_.semantics,
+                                                     impl_->config_.exclusive_per_channel);
   impl_->partitions_.register_partition(*partition);
   partition->set_release_hook(
       [impl = impl_.get(), id = descriptor.id] { impl->partitions_.release_partition(id); });

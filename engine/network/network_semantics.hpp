@@ -23,6 +23,10 @@ struct NetworkSemantics {
   // Whether an event at the end of a queue tells that the buffer before it is complete (spec
   // barriers.md 6.3).
   bool event_completes_backlog;
+  // Whether a subpartition signals a reader that is new and finds items; if not, the reader looks.
+  bool signals_new_reader;
+  // Whether a buffer that continues a record is filled before it is queued (spec barriers.md 6.2).
+  bool fills_continuations_first;
   // Whether a producer tells its consumers when it has handed on what it had in flight, and waits
   // for them (spec barriers.md 5.11).
   bool announces_end_of_channel_state;

@@ -9,6 +9,8 @@ const NetworkSemantics& network_semantics_110() {
       .parse_event = &parse_event,
       .data_type_of = [](const RuntimeEvent&, bool) { return DataType::kEventBuffer; },
       .event_completes_backlog = false,
+      .signals_new_reader = true,
+      .fills_continuations_first = false,
       .announces_end_of_channel_state = false,
   };
   return kSemantics;

@@ -23,6 +23,8 @@ const NetworkSemantics& network_semantics_120() {
       .parse_event = &f120::parse_event,
       .data_type_of = &data_type_of_120,
       .event_completes_backlog = true,
+      .signals_new_reader = false,
+      .fills_continuations_first = true,
       .announces_end_of_channel_state = true,
   };
   return kSemantics;
