@@ -68,6 +68,13 @@ class AsyncCheckpointRunnable final : public AsyncOperation {
     channel_state_ = std::move(result);
   }
 
+  // An unaligned checkpoint aligns while its asynchronous part runs, which waits for the channel
+  // state of all barriers.
+  void alignment_ended(std::int64_t duration_ns, std::int64_t bytes_processed) {
+    metrics_.alignment_ns = duration_ns;
+    metrics_.bytes_processed_during_alignment = bytes_processed;
+  }
+
   // The task has paid for the synchronous part: the asynchronous duration, which includes the wait
   // for a thread, begins now; otherwise it began with the construction.
   void synchronous_part_ended(std::int64_t sync_ns);

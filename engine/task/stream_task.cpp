@@ -31,13 +31,16 @@ constexpr std::int32_t kSourceRecordsPerSliceMax = 4096;
 
 StreamTask::StreamTask(const Ports& ports, NetworkEnvironment& network,
                        std::shared_ptr<const TaskDeploymentDescriptor> descriptor,
-                       StreamTaskHost& host)
+                       StreamTaskHost& host,
+                       f120::ChannelStateWriteRequestExecutorFactory* channel_state)
     : ports_(ports),
       network_(&network),
       descriptor_(std::move(descriptor)),
       host_(&host),
       semantics_(&task_semantics(descriptor_->config.generation)),
       client_{descriptor_->vertex, descriptor_->subtask},
+      channel_state_executors_(channel_state),
+      channel_state_(std::make_unique<NoChannelStateWriter>()),
       async_pool_(semantics_->make_async_pool(*ports.timers)) {
   set_up_outputs();
   set_up_inputs();
@@ -49,6 +52,8 @@ StreamTask::~StreamTask() {
   starting_.clear();
   mailbox_.clear();
   checkpoints_.reset();
+  channel_state_reader_.reset();
+  recovered_.clear();
   chain_.reset();
   readers_.clear();
   inputs_.reset();
@@ -56,6 +61,7 @@ StreamTask::~StreamTask() {
   writers_.clear();
   gates_.clear();
   partitions_.clear();
+  channel_state_.reset();
 }
 
 SubtaskRef StreamTask::subtask_ref() const {
@@ -115,18 +121,20 @@ void StreamTask::run_mails() {
 }
 
 void StreamTask::process_input() {
+  if (current_ == nullptr && recovering_inputs_) {
+    take_recovered();
+    if (current_ == nullptr) return;
+  }
   if (current_ == nullptr) {
     std::optional<BufferOrEvent> item = input_->poll_next();
     if (!running_ || ended_) return;
     if (item && !item->is_buffer()) {
-      if (const auto* end = std::get_if<EndOfData>(&item->event())) receive_end_of_data(*end);
+      receive_event(item->channel, item->event());
+      if (!running_ || ended_) return;
     }
     if (item && item->is_buffer()) {
-      current_ = &readers_[static_cast<std::size_t>(item->channel)];
-      Buffer& buffer = std::get<0>(item->item);
-      current_->bytes += buffer.size();
-      deserialised_bytes_ += buffer.size();
-      current_->deserializer.set_next_buffer(std::move(buffer));
+      readers_[static_cast<std::size_t>(item->channel)].bytes += std::get<0>(item->item).size();
+      if (!set_next_buffer(item->channel, std::move(std::get<0>(item->item)))) return;
     }
     if (spent_.ns > 0 || !starting_.empty() || checkpoints_->waits_for_savepoint()) {
       // A barrier was among what the gate has read: its snapshot comes before the next record.
@@ -147,7 +155,7 @@ void StreamTask::process_input() {
   Record record;
   bool output_ready = true;
   while (output_ready && chain_->spent() < slice) {
-    if (!current_->deserializer.next(record)) {
+    if (!current_->next(record)) {
       current_ = nullptr;
       break;
     }
@@ -157,6 +165,49 @@ void StreamTask::process_input() {
     output_ready = outputs_available();
   }
   pay();
+}
+
+bool StreamTask::set_next_buffer(ChannelIndex channel, Buffer buffer) {
+  ChannelReader& reader = readers_[static_cast<std::size_t>(channel)];
+  if (!reader.accepts_data()) {
+    host_->invokable_failed("Channel select failed: data of a channel that nothing is mapped to");
+    return false;
+  }
+  current_ = &reader;
+  deserialised_bytes_ += buffer.size();
+  reader.set_next_buffer(std::move(buffer));
+  return true;
+}
+
+void StreamTask::receive_event(ChannelIndex channel, const RuntimeEvent& event) {
+  if (const auto* end = std::get_if<EndOfData>(&event)) {
+    receive_end_of_data(*end);
+  } else if (const auto* from = std::get_if<SubtaskConnectionDescriptor>(&event)) {
+    if (!readers_[static_cast<std::size_t>(channel)].select(*from)) {
+      host_->invokable_failed("Cannot select a virtual channel that is not mapped");
+    }
+  } else if (std::holds_alternative<EndOfChannelState>(event)) {
+    if (++channels_at_end_of_recovery_ == input_->channel_count()) end_upstream_recovery();
+  }
+}
+
+// Between two records; also while there is no room in the outputs (spec barriers.md 5.2).
+void StreamTask::process_priority_events() {
+  priority_mail_ = false;
+  bool more = running_ && gate_->is_priority_event_available();
+  while (more) {
+    const std::optional<BufferOrEvent> item = input_->poll_next();
+    if (!item) break;
+    TAILRACE_ASSERT_MSG(item->has_priority, "only priority events may be polled between records");
+    more = running_ && item->more_priority_events;
+  }
+  if (gate_->is_priority_event_available()) put_priority_mail();
+}
+
+void StreamTask::put_priority_mail() {
+  if (std::exchange(priority_mail_, true)) return;
+  mailbox_.put([this] { process_priority_events(); });
+  wake();
 }
 
 void StreamTask::process_source() {
@@ -290,6 +341,7 @@ void StreamTask::finish() {
   for (const auto& writer : writers_) writer->close();
   async_pool_->shut_down();
   checkpoints_->close();
+  if (inputs_ != nullptr) inputs_->close();
   host_->invokable_finished();
 }
 
@@ -323,6 +375,7 @@ void StreamTask::stop() {
   ended_ = true;
   close_operators();
   if (checkpoints_ != nullptr) checkpoints_->close();
+  if (inputs_ != nullptr) inputs_->close();
   host_->invokable_stopped();
 }
 

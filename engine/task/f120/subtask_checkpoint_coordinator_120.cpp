@@ -123,6 +123,14 @@ void SubtaskCheckpointCoordinator120::init_inputs_checkpoint(CheckpointId id,
   }
 }
 
+void SubtaskCheckpointCoordinator120::alignment_ended(CheckpointId id,
+                                                      const AlignmentMetrics& alignment) {
+  const auto found = checkpoints_.find(id);
+  if (found != checkpoints_.end()) {
+    found->second->alignment_ended(alignment.duration_ns, alignment.bytes_processed);
+  }
+}
+
 void SubtaskCheckpointCoordinator120::abort_checkpoint_on_barrier(CheckpointId id,
                                                                   CheckpointFailureReason reason) {
   last_checkpoint_id_ = std::max(last_checkpoint_id_, id);
