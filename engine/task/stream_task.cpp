@@ -16,6 +16,7 @@
 #include "engine/state/stream_task_state_initializer.hpp"
 #include "engine/state/task_state_manager.hpp"
 #include "engine/task/async_checkpoint_runnable.hpp"
+#include "engine/task/f120/sequential_channel_state_reader.hpp"
 #include "engine/task/stream_task_checkpoints.hpp"
 #include "engine/task/task_semantics.hpp"
 #include "sim/base/assert.hpp"
