@@ -55,7 +55,7 @@ struct FlinkOptions {
   std::int64_t state_memory_threshold_bytes = 1024;  // below: inside the metadata
   std::int64_t alignment_max_bytes = -1;             // -1: no limit
   std::int32_t checkpoint_history = 10;
-  bool checkpoints_after_tasks_finish = true;                  // 1.20
+  bool checkpoints_after_tasks_finish = true;  // 1.20
   // 1.20. Unaligned: barriers may overtake data, at once or after a wait. `forced` is for iterations and
   // custom partitioners, which these jobs have not.
   bool unaligned = false;
