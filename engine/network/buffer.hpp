@@ -16,6 +16,9 @@ namespace tailrace::engine {
 
 class NetworkBuffer;
 
+// A segment that counts for no subpartition.
+inline constexpr std::int32_t kUnknownSubpartition = -1;
+
 class BufferRecycler {
  public:
   // The last reference is gone. The recycler owns the segment again.
@@ -36,10 +39,12 @@ class NetworkBuffer {
   [[nodiscard]] const std::byte* data() const { return data_; }
   [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
 
-  // Who gets it back. Requires: no reference is out.
-  void lend(BufferRecycler& recycler) {
+  // Who gets it back, and which of its subpartitions it counts for until then. Requires: no reference
+  // is out.
+  void lend(BufferRecycler& recycler, std::int32_t subpartition = kUnknownSubpartition) {
     TAILRACE_ASSERT(references_ == 0);
     recycler_ = &recycler;
+    subpartition_ = subpartition;
     written_ = 0;
     finished_ = false;
   }
@@ -51,6 +56,7 @@ class NetworkBuffer {
     if (--references_ == 0) recycler_->recycle(*this);
   }
   [[nodiscard]] std::uint32_t references() const { return references_; }
+  [[nodiscard]] std::int32_t subpartition() const { return subpartition_; }
 
   // How far its writer has come, for all readers of an open buffer (Flink 1.10
   // BufferBuilder.PositionMarker).
@@ -65,6 +71,7 @@ class NetworkBuffer {
   std::uint32_t written_ = 0;
   bool finished_ = false;
   std::uint32_t references_ = 0;
+  std::int32_t subpartition_ = kUnknownSubpartition;
   BufferRecycler* recycler_ = nullptr;
 };
 

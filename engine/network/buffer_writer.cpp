@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/network/f110/local_buffer_pool.hpp"
+#include "engine/network/local_buffer_pool.hpp"
 
 namespace tailrace::engine {
 
@@ -53,7 +53,9 @@ bool BufferWriter::open_lane(std::int32_t index) {
   } else if (open_own_ > 0) {
     for (std::int32_t i = 0; i < index; ++i) finish_lane(lanes_[static_cast<std::size_t>(i)]);
   }
-  NetworkBuffer* segment = partition_.buffer_pool().request_buffer();
+  // A broadcast buffer counts once, for subpartition 0.
+  NetworkBuffer* segment =
+      partition_.buffer_pool().request_buffer(shared ? 0 : index);
   if (segment == nullptr) return false;
   segment->retain();
   if (!shared) ++open_own_;

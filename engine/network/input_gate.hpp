@@ -3,6 +3,7 @@
 // Flink 1.10 InputGate, BufferOrEvent.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <variant>
 
@@ -26,6 +27,10 @@ struct BufferOrEvent {
   [[nodiscard]] const RuntimeEvent& event() const { return std::get<1>(item); }
 };
 
+// Flink 1.20 PullingAsyncDataInput.EndOfDataStatus: whether every channel has delivered EndOfData,
+// and whether all of them said that the job drains.
+enum class EndOfDataStatus : std::uint8_t { kNotEndOfData, kDrained, kStopped };
+
 class InputGate {
  public:
   virtual ~InputGate() = default;
@@ -35,6 +40,10 @@ class InputGate {
   virtual std::optional<BufferOrEvent> poll_next() = 0;
   // Every channel has delivered its EndOfPartitionEvent.
   [[nodiscard]] virtual bool is_finished() const = 0;
+  // 1.20.
+  [[nodiscard]] virtual EndOfDataStatus end_of_data_status() const {
+    return EndOfDataStatus::kNotEndOfData;
+  }
   // Whether poll_next would give something now. A finished gate counts as available.
   [[nodiscard]] virtual bool is_available() const = 0;
   // 1.20: the sender of that channel, which stopped behind an aligned barrier, may go on.

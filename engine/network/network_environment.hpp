@@ -1,7 +1,8 @@
 // The network stack of one task manager process.
 //
-// Flink 1.10 NettyShuffleEnvironment, NettyConnectionManager, PartitionRequestServerHandler (spec
-// barriers.md 6.6). One connection for each producer process and data set, opened by the consumer.
+// Flink NettyShuffleEnvironment, NettyConnectionManager, PartitionRequestServerHandler (spec
+// barriers.md 6.6). Connections are opened by the consumer: in 1.10 one for each producer process
+// and data set, in 1.20 max_num_tcp_connections for each producer process.
 // Outlives the partitions, writers and gates that were made with it, and every Buffer.
 #pragma once
 
@@ -48,6 +49,8 @@ class NetworkEnvironment {
                                                     std::string* error = nullptr);
   std::unique_ptr<SingleInputGate> create_gate(const InputGateDescriptor& descriptor,
                                                base::InplaceFunction<void(std::string)> on_failure);
+
+  [[nodiscard]] const NetworkConfig& config() const;
 
   // Keeps a finished partition of a task that is done until its readers have had everything.
   void keep_until_consumed(std::unique_ptr<ResultPartition> partition);

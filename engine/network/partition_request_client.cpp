@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/network/f110/remote_input_channel.hpp"
+#include "engine/network/remote_input_channel.hpp"
 
 namespace tailrace::engine {
 
@@ -12,7 +12,7 @@ void PartitionRequestClient::add_channel(RemoteInputChannel& channel) {
 
 void PartitionRequestClient::request_subpartition(const RemoteInputChannel& channel) {
   if (closed_) return;
-  sink_.send(make_partition_request(
+  sink_.send(semantics_.wire.make_partition_request(
                  pool_, {channel.descriptor().partition, channel.descriptor().subpartition,
                          channel.id(), channel.initial_credit()}),
              false);
@@ -30,31 +30,46 @@ void PartitionRequestClient::acknowledge_all_records_processed(const RemoteInput
   enqueue(MessageKind::kAckAllUserRecordsProcessed, channel);
 }
 
-void PartitionRequestClient::enqueue(MessageKind kind, const RemoteInputChannel& channel) {
-  outbound_.push_back({kind, channel.id()});
+void PartitionRequestClient::notify_new_buffer_size(const RemoteInputChannel& channel,
+                                                    std::int32_t bytes) {
+  enqueue(MessageKind::kNewBufferSize, channel, bytes);
+}
+
+void PartitionRequestClient::enqueue(MessageKind kind, const RemoteInputChannel& channel,
+                                     std::int32_t bytes) {
+  outbound_.push_back({kind, channel.id(), bytes});
   write_next();
 }
 
 void PartitionRequestClient::write_next() {
   while (!closed_ && !writing_ && sink_.is_writable() && !outbound_.empty()) {
     const Outbound next = outbound_.pop_front();
-    const auto found = channels_.find(next.channel);
-    if (found == channels_.end()) continue;
+    RemoteInputChannel* const channel = find(next.channel);
+    if (channel == nullptr) continue;
+    WireMessageHandle message = make(next, *channel);
+    if (message == nullptr) continue;
     writing_ = true;
-    sink_.send(make(next.kind, *found->second), true);
+    sink_.send(std::move(message), true);
   }
 }
 
-WireMessageHandle PartitionRequestClient::make(MessageKind kind, RemoteInputChannel& channel) {
-  switch (kind) {
+WireMessageHandle PartitionRequestClient::make(const Outbound& outbound,
+                                               RemoteInputChannel& channel) {
+  switch (outbound.kind) {
     case MessageKind::kResumeConsumption:
       return make_resume_consumption(pool_, channel.id());
     case MessageKind::kAckAllUserRecordsProcessed:
       return make_ack_all_user_records_processed(pool_, channel.id());
+    case MessageKind::kNewBufferSize:
+      return make_new_buffer_size(pool_, {outbound.bytes, channel.id()});
     default:
-      return make_add_credit(
-          pool_, {channel.descriptor().partition, channel.take_unannounced_credit(), channel.id()});
+      break;
   }
+  // A resume may have taken it back meanwhile.
+  const std::int32_t credit = channel.take_unannounced_credit();
+  if (credit == 0) return nullptr;
+  return semantics_.wire.make_add_credit(pool_,
+                                         {channel.descriptor().partition, credit, channel.id()});
 }
 
 void PartitionRequestClient::on_written() {
@@ -64,24 +79,40 @@ void PartitionRequestClient::on_written() {
 
 bool PartitionRequestClient::close(const RemoteInputChannel& channel) {
   channels_.erase(channel.id());
-  if (!closed_) {
-    sink_.send(channels_.empty() ? make_close_request(pool_)
-                                 : make_cancel_partition_request(pool_, channel.id()),
-               false);
-  }
-  return channels_.empty();
+  if (closed_) return channels_.empty();
+  const bool last = channels_.empty() && !reusable_;
+  sink_.send(last ? make_close_request(pool_) : make_cancel_partition_request(pool_, channel.id()),
+             false);
+  return last;
+}
+
+RemoteInputChannel* PartitionRequestClient::find(InputChannelId id) const {
+  const auto found = channels_.find(id);
+  return found == channels_.end() ? nullptr : found->second;
 }
 
 void PartitionRequestClient::receive(const WireMessage& message) {
-  if (kind_of(message) == MessageKind::kErrorResponse) {
-    const auto found = channels_.find(parse_partition_not_found(message).receiver);
-    if (found != channels_.end()) found->second->on_failed_partition_request();
-    return;
+  switch (kind_of(message)) {
+    case MessageKind::kBufferResponse: {
+      const BufferResponse response = semantics_.wire.parse_buffer_response(message);
+      if (auto* channel = find(response.receiver)) channel->on_buffer_response(response);
+      return;
+    }
+    case MessageKind::kBacklogAnnouncement: {
+      const BacklogAnnouncement announcement = parse_backlog_announcement(message);
+      if (auto* channel = find(announcement.receiver)) {
+        channel->on_sender_backlog(announcement.backlog);
+      }
+      return;
+    }
+    case MessageKind::kErrorResponse:
+      if (auto* channel = find(parse_partition_not_found(message).receiver)) {
+        channel->on_failed_partition_request();
+      }
+      return;
+    default:
+      base::fail_assertion("a message from a server", __FILE__, __LINE__);
   }
-  const BufferResponse response = parse_buffer_response(message);
-  const auto found = channels_.find(response.receiver);
-  // A channel that is gone has told the server so; this was on its way then.
-  if (found != channels_.end()) found->second->on_buffer_response(response);
 }
 
 void PartitionRequestClient::on_connection_closed(const std::string& reason) {

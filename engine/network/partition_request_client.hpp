@@ -1,16 +1,17 @@
 // The receiving end of one connection.
 //
-// Flink 1.10 NettyPartitionRequestClient, CreditBasedPartitionRequestClientHandler (spec barriers.md
-// 6.4, 6.6). Announces one channel's credit at a time; what is gained meanwhile goes into that
-// channel's next announcement. What 1.20 says beside (resume, all records processed) waits for its
-// turn in the same queue.
+// Flink NettyPartitionRequestClient, CreditBasedPartitionRequestClientHandler (spec barriers.md 6.4,
+// 6.6). Announces one channel's credit at a time; what is gained meanwhile goes into that channel's
+// next announcement. What 1.20 says beside (resume, new buffer size, all records processed) waits
+// for its turn in the same queue.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
 
-#include "engine/network/f110/netty_message.hpp"
+#include "engine/network/netty_message.hpp"
+#include "engine/network/network_semantics.hpp"
 #include "engine/network/ring_queue.hpp"
 
 namespace tailrace::engine {
@@ -19,8 +20,10 @@ class RemoteInputChannel;
 
 class PartitionRequestClient {
  public:
-  // Both outlive the client.
-  PartitionRequestClient(MessageSink& sink, WirePool& pool) : sink_(sink), pool_(pool) {}
+  // Everything outlives the client. `reusable`: the connection stays open behind its last channel.
+  PartitionRequestClient(MessageSink& sink, WirePool& pool, const NetworkSemantics& semantics,
+                         bool reusable = false)
+      : sink_(sink), pool_(pool), semantics_(semantics), reusable_(reusable) {}
 
   // Every channel counts until its `close`.
   void add_channel(RemoteInputChannel& channel);
@@ -29,8 +32,10 @@ class PartitionRequestClient {
   // 1.20.
   void resume_consumption(const RemoteInputChannel& channel);
   void acknowledge_all_records_processed(const RemoteInputChannel& channel);
-  // Cancels the request at the server; for the last channel asks it to close the connection.
-  // Returns: whether that was the last one.
+  void notify_new_buffer_size(const RemoteInputChannel& channel, std::int32_t bytes);
+  // Cancels the request at the server; for the last channel asks it to close the connection, unless
+  // that can be reused.
+  // Returns: whether nobody needs the client any more.
   bool close(const RemoteInputChannel& channel);
 
   void receive(const WireMessage& message);
@@ -43,25 +48,32 @@ class PartitionRequestClient {
   struct Outbound {
     MessageKind kind = MessageKind::kAddCredit;
     InputChannelId channel = 0;
+    std::int32_t bytes = 0;  // the new buffer size
   };
-  void enqueue(MessageKind kind, const RemoteInputChannel& channel);
+  void enqueue(MessageKind kind, const RemoteInputChannel& channel, std::int32_t bytes = 0);
   void write_next();
-  WireMessageHandle make(MessageKind kind, RemoteInputChannel& channel);
+  // Null: there is nothing to say any more.
+  WireMessageHandle make(const Outbound& outbound, RemoteInputChannel& channel);
+  // Null: the channel is gone. It has told the server so; what comes was on its way then.
+  [[nodiscard]] RemoteInputChannel* find(InputChannelId id) const;
 
   MessageSink& sink_;
   WirePool& pool_;
+  const NetworkSemantics& semantics_;
+  bool reusable_;
   std::map<InputChannelId, RemoteInputChannel*> channels_;
   RingQueue<Outbound> outbound_;  // may hold ids of channels that have gone
   bool writing_ = false;
   bool closed_ = false;
 };
 
-// Flink ConnectionManager: clients are shared by the channels of one data set.
+// Flink ConnectionManager: in 1.10 the channels of one data set share a client, in 1.20 all channels
+// between two processes share up to max_num_tcp_connections of them.
 class ConnectionManager {
  public:
   virtual PartitionRequestClient& create_partition_request_client(ProcessId producer,
                                                                   std::int32_t data_set) = 0;
-  // Calls client.close(channel), and drops the client with its last channel.
+  // Calls client.close(channel), and drops a client that nobody needs any more.
   virtual void close_channel(PartitionRequestClient& client, const RemoteInputChannel& channel) = 0;
 
  protected:

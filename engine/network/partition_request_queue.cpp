@@ -6,8 +6,13 @@ namespace tailrace::engine {
 
 class PartitionRequestQueue::ViewReader final : public BufferAvailabilityListener {
  public:
-  ViewReader(PartitionRequestQueue& queue, InputChannelId receiver, std::int32_t credit)
-      : queue_(queue), receiver_(receiver), credit_(credit) {}
+  ViewReader(PartitionRequestQueue& queue, InputChannelId receiver, std::int32_t credit,
+             std::int32_t subpartition)
+      : queue_(queue),
+        receiver_(receiver),
+        subpartition_(subpartition),
+        initial_credit_(credit),
+        credit_(credit) {}
 
   void request_view(PipelinedSubpartition& subpartition) {
     view_ = subpartition.create_read_view(*this);
@@ -16,25 +21,36 @@ class PartitionRequestQueue::ViewReader final : public BufferAvailabilityListene
     // The signal from inside create_read_view: the new reader is tried right afterwards anyway.
     if (view_ != nullptr) queue_.enqueue(*this);
   }
+  void notify_priority_event(std::int32_t /*sequence_number*/) override { notify_data_available(); }
 
-  [[nodiscard]] bool is_available() const {
-    return credit_ > 0 ? view_->is_available() : view_->next_buffer_is_event();
+  // Whether something can be sent now, and how much data waits.
+  [[nodiscard]] ResultSubpartitionView::AvailabilityWithBacklog availability_and_backlog() const {
+    return view_->availability_and_backlog(credit_ > 0);
+  }
+  // Whether the receiver has no buffers and learns of the backlog in no other way.
+  [[nodiscard]] bool needs_backlog_announcement() const {
+    return initial_credit_ == 0 && credit_ == 0;
   }
   std::optional<BufferAndBacklog> get_next_buffer() {
     std::optional<BufferAndBacklog> next = view_->get_next_buffer();
     if (!next) return next;
-    ++sequence_number_;
+    if (!queue_.semantics_.subpartition_numbers_items) next->sequence_number = sequence_number_++;
     if (next->item.is_buffer()) --credit_;
-    TAILRACE_ASSERT_MSG(credit_ >= 0, "a data buffer was sent without credit");
-    next->more_available = credit_ > 0 ? next->more_available : next->next_is_event();
+    TAILRACE_ASSERT_MSG(credit_ >= 0, "a data buffer was sent without credit");  // Q1
+    if (credit_ == 0) next->more_available = next->next_is_event();
     return next;
   }
 
   [[nodiscard]] InputChannelId receiver() const { return receiver_; }
+  [[nodiscard]] std::int32_t subpartition() const { return subpartition_; }
   [[nodiscard]] std::int32_t credit() const { return credit_; }
-  [[nodiscard]] std::int32_t sequence_number() const { return sequence_number_; }
   void add_credit(std::int32_t credit) { credit_ += credit; }
-  void resume_consumption() { view_->resume_consumption(); }
+  void resume_consumption() {
+    // The receiver gave its floating buffers back when it was blocked.
+    if (initial_credit_ == 0) credit_ = 0;
+    view_->resume_consumption();
+  }
+  void notify_new_buffer_size(std::int32_t bytes) { view_->notify_new_buffer_size(bytes); }
   void acknowledge_all_records_processed() { view_->acknowledge_all_data_processed(); }
 
   bool is_queued = false;
@@ -42,21 +58,25 @@ class PartitionRequestQueue::ViewReader final : public BufferAvailabilityListene
  private:
   PartitionRequestQueue& queue_;
   InputChannelId receiver_;
+  std::int32_t subpartition_;
+  std::int32_t initial_credit_;
   std::int32_t credit_;
-  std::int32_t sequence_number_ = -1;
+  std::int32_t sequence_number_ = 0;
   std::unique_ptr<ResultSubpartitionView> view_;
 };
 
-PartitionRequestQueue::PartitionRequestQueue(MessageSink& sink, WirePool& pool)
-    : sink_(sink), pool_(pool) {}
+PartitionRequestQueue::PartitionRequestQueue(MessageSink& sink, WirePool& pool,
+                                             const NetworkSemantics& semantics)
+    : sink_(sink), pool_(pool), semantics_(semantics) {}
 
 PartitionRequestQueue::~PartitionRequestQueue() = default;
 
 void PartitionRequestQueue::add_reader(InputChannelId receiver, std::int32_t credit,
-                                       PipelinedSubpartition& subpartition) {
+                                       PipelinedSubpartition& subpartition,
+                                       std::int32_t subpartition_index) {
   auto& reader = readers_[receiver];
   TAILRACE_ASSERT(reader == nullptr);
-  reader = std::make_unique<ViewReader>(*this, receiver, credit);
+  reader = std::make_unique<ViewReader>(*this, receiver, credit, subpartition_index);
   reader->request_view(subpartition);
   enqueue(*reader);
 }
@@ -75,6 +95,11 @@ void PartitionRequestQueue::resume_consumption(InputChannelId receiver) {
   enqueue(*found->second);
 }
 
+void PartitionRequestQueue::notify_new_buffer_size(InputChannelId receiver, std::int32_t bytes) {
+  const auto found = readers_.find(receiver);
+  if (found != readers_.end()) found->second->notify_new_buffer_size(bytes);
+}
+
 void PartitionRequestQueue::acknowledge_all_records_processed(InputChannelId receiver) {
   const auto found = readers_.find(receiver);
   if (found != readers_.end()) found->second->acknowledge_all_records_processed();
@@ -89,7 +114,15 @@ void PartitionRequestQueue::cancel(InputChannelId receiver) {
 }
 
 void PartitionRequestQueue::enqueue(ViewReader& reader) {
-  if (reader.is_queued || !reader.is_available()) return;
+  if (reader.is_queued) return;
+  const auto state = reader.availability_and_backlog();
+  if (!state.available) {
+    // Not flow-controlled: without it the receiver has no reason to send credit.
+    if (state.backlog > 0 && reader.needs_backlog_announcement()) {
+      sink_.send(make_backlog_announcement(pool_, {state.backlog, reader.receiver()}), false);
+    }
+    return;
+  }
   reader.is_queued = true;
   available_.push_back(reader.receiver());
   write_next();
@@ -107,8 +140,12 @@ void PartitionRequestQueue::write_next() {
       reader.is_queued = true;
       available_.push_back(reader.receiver());
     }
-    WireMessageHandle message = make_buffer_response(
-        pool_, reader.receiver(), reader.sequence_number(), next->backlog, next->item);
+    BufferResponse header;
+    header.receiver = reader.receiver();
+    header.subpartition = reader.subpartition();
+    header.sequence_number = next->sequence_number;
+    header.backlog = next->backlog;
+    WireMessageHandle message = semantics_.wire.make_buffer_response(pool_, header, next->item);
     writing_ = true;
     in_write_ = std::move(next->item);
     sink_.send(std::move(message), true);

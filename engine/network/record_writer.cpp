@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/network/f110/local_buffer_pool.hpp"
+#include "engine/network/local_buffer_pool.hpp"
 
 namespace tailrace::engine {
 
@@ -147,6 +147,8 @@ void RecordWriter::flush_all() {
 
 void RecordWriter::broadcast_event(const RuntimeEvent& event, bool priority) {
   TAILRACE_ASSERT(!is_blocked() && !closed_);
+  const bool ends_data = std::holds_alternative<EndOfData>(event);
+  if (ends_data && std::exchange(data_ended_, true)) return;
   buffers_.finish_all();
   if (partition_.is_released()) return;
   const bool last = std::holds_alternative<EndOfPartitionEvent>(event);
@@ -156,7 +158,8 @@ void RecordWriter::broadcast_event(const RuntimeEvent& event, bool priority) {
     partition_.broadcast_event(event, priority);
   }
   publish();
-  if (flush_always_ && !last) partition_.flush_all();
+  // Flink tells both ends below the writer, which is who flushes.
+  if (flush_always_ && !last && !ends_data) partition_.flush_all();
 }
 
 }  // namespace tailrace::engine

@@ -47,7 +47,7 @@ class RecordWriter {
   // Ends the slice. Call it after every slice, also one that emitted nothing.
   void publish();
   // Finishes the open buffers, appends the event everywhere and publishes. EndOfPartitionEvent
-  // finishes the partition. `priority`: it overtakes what is queued. Requires: !is_blocked().
+  // finishes the partition; of EndOfData only the first counts. `priority`: it overtakes what is queued. Requires: !is_blocked().
   void broadcast_event(const RuntimeEvent& event, bool priority = false);
   void flush_all();
   // 1.20: the barrier of that checkpoint has waited too long for its turn.
@@ -56,7 +56,8 @@ class RecordWriter {
 
   // Some record is stuck half-way because the pool has no segment.
   [[nodiscard]] bool is_blocked() const { return buffers_.is_blocked(); }
-  // Not blocked, and the pool says (a hint, see LocalBufferPool) that it has a segment.
+  // Not blocked, and the pool says that it has a segment (in 1.10 a hint, see LocalBufferPool110). In
+  // 1.20 a writer can be neither available nor blocked: it writes on in overdraft buffers.
   [[nodiscard]] bool is_available() const;
   // Runs when `is_available` has become true. It must only take a note.
   void set_availability_listener(base::InplaceFunction<void()> listener) {
@@ -95,6 +96,7 @@ class RecordWriter {
   bool drain_scheduled_ = false;
   bool in_slice_ = false;
   bool flush_due_ = false;
+  bool data_ended_ = false;
   bool closed_ = false;
   std::int64_t records_written_ = 0;
   std::int64_t bytes_written_ = 0;

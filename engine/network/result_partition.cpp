@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/network/f110/local_buffer_pool.hpp"
+#include "engine/network/local_buffer_pool.hpp"
 
 namespace tailrace::engine {
 

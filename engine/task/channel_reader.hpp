@@ -76,7 +76,10 @@ class ChannelReader {
   // What channel state has to have of it. Requires: !demultiplexes().
   [[nodiscard]] std::vector<std::byte> unconsumed() const {
     TAILRACE_ASSERT(!demultiplexes_);
-    return plain_.unconsumed();
+    std::vector<std::byte> bytes;
+    bytes.reserve(plain_.unconsumed_size());
+    plain_.append_unconsumed(bytes);
+    return bytes;
   }
 
   std::int64_t bytes = 0;  // taken from the network

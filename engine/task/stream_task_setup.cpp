@@ -60,7 +60,8 @@ void StreamTask::set_up_inputs() {
   if (gates_.size() > 1) {
     std::vector<InputGate*> members;
     for (const auto& member : gates_) members.push_back(member.get());
-    union_gate_ = std::make_unique<UnionInputGate>(std::move(members));
+    union_gate_ = std::make_unique<UnionInputGate>(
+        std::move(members), network_->config().semantics->union_is_available_until_empty_poll);
     gate = union_gate_.get();
   }
   gate_ = gate;

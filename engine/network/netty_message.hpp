@@ -1,8 +1,9 @@
 // The messages between two network stacks, as bytes.
 //
-// Flink 1.10 NettyMessage (sizes: spec barriers.md 6.6). A frame is length 4, magic 4, id 1, then
-// the fields, all big-endian. Ids of partitions, attempts and channels are 16 bytes on the wire and
-// are filled up with zeros here. Messages are pooled: nothing allocates once enough are around.
+// Flink NettyMessage (sizes: spec barriers.md 6.6). A frame is length 4, magic 4, id 1, then the
+// fields, all big-endian. Ids of partitions, attempts and channels are longer on the wire than here
+// and are filled up with zeros. Messages are pooled: nothing allocates once enough are around.
+// What the two generations write differently is behind WireFormat.
 #pragma once
 
 #include <cstddef>
@@ -68,21 +69,22 @@ enum class MessageKind : std::uint8_t {
   kAddCredit = 6,
   kResumeConsumption = 7,           // 1.20
   kAckAllUserRecordsProcessed = 8,  // 1.20
+  kBacklogAnnouncement = 9,         // 1.20
+  kNewBufferSize = 10,              // 1.20
 };
 // Requires: a message that one of the functions below made; here and for every parser.
 [[nodiscard]] MessageKind kind_of(const WireMessage& message);
 
 struct BufferResponse {
   InputChannelId receiver = 0;
+  std::int32_t subpartition = 0;  // 1.20
   std::int32_t sequence_number = 0;
   std::int32_t backlog = 0;
-  bool is_buffer = false;
-  std::span<const std::byte> payload;  // into the message
+  DataType type = DataType::kDataBuffer;  // 1.10 tells data from events alone
+  std::span<const std::byte> payload;     // into the message
+
+  [[nodiscard]] bool is_buffer() const { return engine::is_buffer(type); }
 };
-[[nodiscard]] WireMessageHandle make_buffer_response(WirePool& pool, InputChannelId receiver,
-                                                     std::int32_t sequence_number,
-                                                     std::int32_t backlog, const NetworkItem& item);
-[[nodiscard]] BufferResponse parse_buffer_response(const WireMessage& message);
 
 // The one error that a server reports and survives: the partition does not exist (yet). Flink ships
 // a serialised Java exception; here its text stands for it.
@@ -99,17 +101,27 @@ struct PartitionRequest {
   InputChannelId receiver = 0;
   std::int32_t credit = 0;
 };
-[[nodiscard]] WireMessageHandle make_partition_request(WirePool& pool,
-                                                       const PartitionRequest& request);
-[[nodiscard]] PartitionRequest parse_partition_request(const WireMessage& message);
 
 struct AddCredit {
-  ResultPartitionId partition;
+  ResultPartitionId partition;  // 1.10
   std::int32_t credit = 0;
   InputChannelId receiver = 0;
 };
-[[nodiscard]] WireMessageHandle make_add_credit(WirePool& pool, const AddCredit& credit);
-[[nodiscard]] AddCredit parse_add_credit(const WireMessage& message);
+
+// The messages that the generations write differently; f110/ and f120/ have the bytes.
+// Parsing requires a message that the same format made.
+struct WireFormat {
+  // The payload of the response is the item's.
+  WireMessageHandle (*make_buffer_response)(WirePool& pool, const BufferResponse& header,
+                                            const NetworkItem& item);
+  BufferResponse (*parse_buffer_response)(const WireMessage& message);
+  WireMessageHandle (*make_partition_request)(WirePool& pool, const PartitionRequest& request);
+  PartitionRequest (*parse_partition_request)(const WireMessage& message);
+  WireMessageHandle (*make_add_credit)(WirePool& pool, const AddCredit& credit);
+  AddCredit (*parse_add_credit)(const WireMessage& message);
+};
+[[nodiscard]] const WireFormat& wire_format_110();
+[[nodiscard]] const WireFormat& wire_format_120();
 
 [[nodiscard]] WireMessageHandle make_cancel_partition_request(WirePool& pool,
                                                               InputChannelId receiver);
@@ -121,6 +133,23 @@ struct AddCredit {
 [[nodiscard]] WireMessageHandle make_ack_all_user_records_processed(WirePool& pool,
                                                                     InputChannelId receiver);
 [[nodiscard]] InputChannelId parse_ack_all_user_records_processed(const WireMessage& message);
+
+// 1.20: a sender without credit has that many buffers.
+struct BacklogAnnouncement {
+  std::int32_t backlog = 0;
+  InputChannelId receiver = 0;
+};
+[[nodiscard]] WireMessageHandle make_backlog_announcement(WirePool& pool,
+                                                          const BacklogAnnouncement& announcement);
+[[nodiscard]] BacklogAnnouncement parse_backlog_announcement(const WireMessage& message);
+
+// 1.20: how many bytes the consumer wants in a buffer from now on.
+struct NewBufferSize {
+  std::int32_t bytes = 0;
+  InputChannelId receiver = 0;
+};
+[[nodiscard]] WireMessageHandle make_new_buffer_size(WirePool& pool, const NewBufferSize& size);
+[[nodiscard]] NewBufferSize parse_new_buffer_size(const WireMessage& message);
 
 [[nodiscard]] WireMessageHandle make_close_request(WirePool& pool);
 
