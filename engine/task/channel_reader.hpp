@@ -76,10 +76,10 @@ class ChannelReader {
   // What channel state has to have of it. Requires: !demultiplexes().
   [[nodiscard]] std::vector<std::byte> unconsumed() const {
     TAILRACE_ASSERT(!demultiplexes_);
-    std::vector<std::byte> bytes;
-    bytes.reserve(plain_.unconsumed_size());
-    plain_.append_unconsumed(bytes);
-    return bytes;
+    std::vector<std::byte> rest;
+    rest.reserve(plain_.unconsumed_size());
+    plain_.append_unconsumed(rest);
+    return rest;
   }
 
   std::int64_t bytes = 0;  // taken from the network

@@ -94,9 +94,10 @@ void StreamTask::restore_output(std::int32_t partition, std::int32_t subpartitio
         BufferConsumer(network.serialize_event(from), network.data_type_of(from, false)),
         destination);
     for (std::size_t at = 0; at < data.size(); at += segment) {
-      target.add_buffer_consumer(BufferConsumer(UnpooledSegment::make(copy_of(
-                                     data.subspan(at, std::min(segment, data.size() - at))))),
-                                 destination);
+      BufferConsumer consumer(
+          UnpooledSegment::make(copy_of(data.subspan(at, std::min(segment, data.size() - at)))));
+      consumer.know_finished();
+      target.add_buffer_consumer(std::move(consumer), destination);
     }
   }
 }
