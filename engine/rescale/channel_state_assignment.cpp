@@ -282,9 +282,6 @@ ChannelStateAssignment::Problem ChannelStateAssignment::describe_side(
       for (std::int32_t channel = 0; channel < channels->size(); ++channel) {
         entry.channel_mapping.push_back(channels->mapped_indexes(channel));
       }
-      while (!entry.channel_mapping.empty() && entry.channel_mapping.back().empty()) {
-        entry.channel_mapping.pop_back();
-      }
       entry.mapping_is_identity = channels->is_identity();
       if (ambiguous) entry.ambiguous_subtasks = subtasks->ambiguous_targets();
       const bool identity =
