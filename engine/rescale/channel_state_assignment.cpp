@@ -283,6 +283,11 @@ ChannelStateAssignment::Problem ChannelStateAssignment::describe_side(
         entry.channel_mapping.push_back(channels->mapped_indexes(channel));
       }
       entry.mapping_is_identity = channels->is_identity();
+      // Recorded: Flink leaves out what is empty at the end, unless it knows the identity.
+      while (!entry.mapping_is_identity && !entry.channel_mapping.empty() &&
+             entry.channel_mapping.back().empty()) {
+        entry.channel_mapping.pop_back();
+      }
       if (ambiguous) entry.ambiguous_subtasks = subtasks->ambiguous_targets();
       const bool identity =
           (subtasks->is_identity() && channels->is_identity()) || entry.old_subtasks.empty();

@@ -26,7 +26,7 @@ struct InflightDataRescaling {
 
   Type type = Type::NO_STATE;
   std::vector<std::int32_t> old_subtasks;  // whose data this subtask takes over
-  // From each channel to those of old.
+  // From each channel to those of old; empty at the end may be left out.
   std::vector<std::vector<std::int32_t>> channel_mapping;
   bool mapping_is_identity = true;
   // Old subtasks that several new ones take over.
