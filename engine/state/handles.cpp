@@ -89,8 +89,30 @@ std::int64_t OperatorSubtaskState::state_size_bytes() const {
       if (handle != nullptr) bytes += handle->state_size_bytes();
     }
   }
+  return bytes + channel_state_size_bytes();
+}
+
+std::int64_t OperatorSubtaskState::channel_state_size_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& handle : input_channels) bytes += handle.size_bytes;
+  for (const auto& handle : result_subpartitions) bytes += handle.size_bytes;
   return bytes;
 }
+
+namespace {
+
+// The file of many channels is one file (Flink OperatorSubtaskState.collectUniqueDelegates).
+void append_file_once(const StreamStateHandlePtr& stream, FileNames& paths) {
+  if (stream == nullptr) return;
+  const auto* file = std::get_if<FileStateHandle>(stream.get());
+  if (file == nullptr || (!paths.empty() && *paths.back() == file->path)) return;
+  const bool known = std::any_of(paths.begin(), paths.end(), [file](const std::string* path) {
+    return *path == file->path;
+  });
+  if (!known) paths.push_back(&file->path);
+}
+
+}  // namespace
 
 void OperatorSubtaskState::append_private_files(FileNames& paths) const {
   for (const auto* handles : {&managed_operator, &raw_operator}) {
@@ -101,6 +123,8 @@ void OperatorSubtaskState::append_private_files(FileNames& paths) const {
       if (handle != nullptr) handle->append_private_files(paths);
     }
   }
+  for (const auto& handle : input_channels) append_file_once(handle.delegate, paths);
+  for (const auto& handle : result_subpartitions) append_file_once(handle.delegate, paths);
 }
 
 bool OperatorSubtaskState::shares_state() const {

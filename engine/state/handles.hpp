@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "engine/ids.hpp"
+#include "engine/network/channel_info.hpp"
+#include "engine/state/inflight_data_rescaling.hpp"
 #include "engine/state/key_group_range.hpp"
 #include "engine/state/subtask_states.hpp"
 
@@ -151,16 +153,34 @@ struct OperatorStateHandle {
   StreamStateHandlePtr delegate;
 };
 
+// Flink 1.20 AbstractChannelStateHandle: what was in flight in one channel when an unaligned checkpoint
+// was taken. Many handles, also of other subtasks, name the same stream.
+template <typename Info>
+struct ChannelStateHandle {
+  std::int32_t subtask = 0;  // who wrote it
+  Info info;
+  std::vector<std::int64_t> offsets;  // of its buffers in the stream, ascending
+  std::int64_t size_bytes = 0;        // of its buffers, each with a length field
+  StreamStateHandlePtr delegate;
+};
+using InputChannelStateHandle = ChannelStateHandle<InputChannelInfo>;
+using ResultSubpartitionStateHandle = ChannelStateHandle<ResultSubpartitionInfo>;
+
 struct OperatorSubtaskState {
   std::vector<OperatorStateHandle> managed_operator;
   std::vector<OperatorStateHandle> raw_operator;
   std::vector<KeyedStateHandlePtr> managed_keyed;
   std::vector<KeyedStateHandlePtr> raw_keyed;
+  // 1.20. Of the head of a chain, and of its tail.
+  std::vector<InputChannelStateHandle> input_channels = {};
+  std::vector<ResultSubpartitionStateHandle> result_subpartitions = {};
 
   [[nodiscard]] bool has_state() const {
     return !managed_operator.empty() || !raw_operator.empty() || !managed_keyed.empty() ||
-           !raw_keyed.empty();
+           !raw_keyed.empty() || !input_channels.empty() || !result_subpartitions.empty();
   }
+  // Of the buffers in flight alone.
+  [[nodiscard]] std::int64_t channel_state_size_bytes() const;
   [[nodiscard]] std::int64_t state_size_bytes() const;
   void append_private_files(FileNames& paths) const;
   // Whether anything of it may be shared with other checkpoints.
@@ -199,6 +219,9 @@ struct OperatorState {
 struct JobManagerTaskRestore {
   CheckpointId restore_checkpoint_id = kNoCheckpoint;
   TaskStateSnapshot snapshot;
+  // 1.20. How buffers in flight are taken over if parallelisms have changed.
+  InflightDataRescalingDescriptor input_rescaling = {};
+  InflightDataRescalingDescriptor output_rescaling = {};
 };
 
 }  // namespace tailrace::engine

@@ -101,10 +101,30 @@ class MetadataWriter {
     operator_states(state.raw_operator);
     keyed_state(state.managed_keyed);
     keyed_state(state.raw_keyed);
-    if (version_ != kVersion2) {
-      out_.count(0);  // states of input channels
-      out_.count(0);  // and of result subpartitions
+    if (version_ == kVersion2) {
+      TAILRACE_ASSERT(state.input_channels.empty() && state.result_subpartitions.empty());
+      return;
     }
+    out_.count(state.input_channels.size());
+    for (const auto& handle : state.input_channels) {
+      channel_state(handle, handle.info.gate, handle.info.channel);
+    }
+    out_.count(state.result_subpartitions.size());
+    for (const auto& handle : state.result_subpartitions) {
+      channel_state(handle, handle.info.partition, handle.info.subpartition);
+    }
+  }
+
+  template <typename Info>
+  void channel_state(const ChannelStateHandle<Info>& handle, std::int32_t outer,
+                     std::int32_t inner) {
+    out_.i32(handle.subtask);
+    out_.i32(outer);
+    out_.i32(inner);
+    out_.count(handle.offsets.size());
+    out_.i64s(handle.offsets);
+    out_.i64(handle.size_bytes);
+    stream(*handle.delegate);
   }
 
   void operator_states(const std::vector<OperatorStateHandle>& handles) {
