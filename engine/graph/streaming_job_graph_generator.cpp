@@ -205,6 +205,8 @@ class Generator {
                            ? DistributionPattern::POINTWISE
                            : DistributionPattern::ALL_TO_ALL;
     job_edge.type = stream_edge.type;
+    job_edge.buffer_timeout =
+        graph_.nodes[static_cast<std::size_t>(stream_edge.source)].buffer_timeout;
     source.outputs.push_back(job_edge);
     target_vertex.inputs.push_back(job_edge);
   }

@@ -19,7 +19,11 @@ void BufferWriter::write(std::span<const std::byte> record, std::int32_t lane) {
 }
 
 bool BufferWriter::resume() {
-  blocked_ = true;
+  blocked_ = !drain();
+  return !blocked_;
+}
+
+bool BufferWriter::drain() {
   while (!stuck_.empty()) {
     Stuck& record = stuck_.front();
     Lane& lane = lanes_[static_cast<std::size_t>(record.lane)];
@@ -41,7 +45,6 @@ bool BufferWriter::resume() {
   }
   stuck_bytes_.clear();
   stuck_at_ = 0;
-  blocked_ = false;
   return true;
 }
 
@@ -54,8 +57,7 @@ bool BufferWriter::open_lane(std::int32_t index) {
     for (std::int32_t i = 0; i < index; ++i) finish_lane(lanes_[static_cast<std::size_t>(i)]);
   }
   // A broadcast buffer counts once, for subpartition 0.
-  NetworkBuffer* segment =
-      partition_.buffer_pool().request_buffer(shared ? 0 : index);
+  NetworkBuffer* segment = partition_.buffer_pool().request_buffer(shared ? 0 : index);
   if (segment == nullptr) return false;
   segment->retain();
   if (!shared) ++open_own_;

@@ -84,6 +84,7 @@ class BufferWriter {
     lane.cursor = cursor;
     lane.segment->commit(static_cast<std::uint32_t>(cursor - lane.segment->data()));
   }
+  bool drain();
   bool open_lane(std::int32_t index);
   void enqueue(Lane& lane, std::int32_t index, std::size_t min_capacity);
   void enlarge(Lane& lane, std::size_t bytes);

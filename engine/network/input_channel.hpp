@@ -67,6 +67,15 @@ class InputChannel {
   [[nodiscard]] virtual std::int64_t queued_bytes() const { return 0; }
   [[nodiscard]] virtual std::int32_t queued_buffers() const { return 0; }
 
+  // What the gauges of a task read (network_gauges.hpp). The first three are of a remote channel.
+  struct BufferUsage {
+    std::int32_t initial_credit = 0;  // how many exclusive buffers it has
+    std::int32_t exclusive_available = 0;
+    std::int32_t floating_available = 0;
+    std::int32_t queued = 0;  // buffers and events; of a local channel: in the sender's queue
+  };
+  [[nodiscard]] virtual BufferUsage buffer_usage() const = 0;
+
   [[nodiscard]] ChannelIndex index() const { return index_; }
   [[nodiscard]] const InputChannelDescriptor& descriptor() const { return descriptor_; }
 

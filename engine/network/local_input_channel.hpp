@@ -27,6 +27,9 @@ class LocalInputChannel final : public InputChannel, public BufferAvailabilityLi
   void resume_consumption() override;
   void acknowledge_all_records_processed() override;
   void release_all_resources() override;
+  [[nodiscard]] BufferUsage buffer_usage() const override {
+    return {.queued = view_ != nullptr ? view_->queued_buffers() : 0};
+  }
   [[nodiscard]] bool is_released() const override { return released_; }
 
   [[nodiscard]] std::optional<CheckpointFailureReason> checkpoint_started(

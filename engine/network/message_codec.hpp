@@ -78,8 +78,4 @@ class MessageReader {
   std::size_t at_ = kFrameHeaderBytes;
 };
 
-inline std::span<const std::byte> payload_of(const NetworkItem& item) {
-  return item.is_buffer() ? item.buffer.bytes() : std::span<const std::byte>(*item.event);
-}
-
 }  // namespace tailrace::engine

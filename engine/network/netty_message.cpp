@@ -11,6 +11,7 @@ namespace tailrace::engine {
 struct WirePool::Home {
   std::vector<WireMessage*> small;
   std::vector<WireMessage*> large;
+  std::vector<WireMessage*> segments;
   std::int64_t out = 0;
   bool orphaned = false;
 };
@@ -19,6 +20,8 @@ namespace {
 
 // Every control message and the usual barrier fit; data would waste its space on credits.
 constexpr std::size_t kSmallBytes = 256;
+// Less is copied: messages keep their memory in the cache, and segments rotate through all of theirs.
+constexpr std::size_t kExchangedBytesMin = 1024;
 
 }  // namespace
 
@@ -27,14 +30,16 @@ WirePool::WirePool() : home_(new Home) {}
 WirePool::~WirePool() {
   for (const WireMessage* message : home_->small) delete message;
   for (const WireMessage* message : home_->large) delete message;
+  for (const WireMessage* message : home_->segments) delete message;
   home_->small.clear();
   home_->large.clear();
+  home_->segments.clear();
   home_->orphaned = true;
   if (home_->out == 0) delete home_;
 }
 
-WireMessageHandle WirePool::acquire(std::size_t size) {
-  auto& list = size <= kSmallBytes ? home_->small : home_->large;
+std::unique_ptr<WireMessage> WirePool::take(std::vector<WireMessage*>& list) {
+  ++home_->out;
   std::unique_ptr<WireMessage> message;
   if (list.empty()) {
     message = std::make_unique<WireMessage>();
@@ -43,13 +48,55 @@ WireMessageHandle WirePool::acquire(std::size_t size) {
     message.reset(list.back());
     list.pop_back();
   }
+  return message;
+}
+
+WireMessageHandle WirePool::acquire(std::size_t size) {
+  std::unique_ptr<WireMessage> message = take(size <= kSmallBytes ? home_->small : home_->large);
   if (message->capacity_ < size) {
     message->capacity_ = std::max(size, kSmallBytes);
-    message->data_.reset(new std::byte[message->capacity_]);
+    message->own_.reset(new std::byte[message->capacity_]);
   }
+  message->begin_ = message->own_.get();
   message->size_ = size;
-  ++home_->out;
   return WireMessageHandle(message.release());
+}
+
+WireMessageHandle WirePool::acquire_around(std::size_t header_bytes, const Buffer& payload) {
+  TAILRACE_ASSERT(header_bytes <= SegmentMemory::kHeaderRoom);
+  NetworkBuffer* const segment = payload.sole_segment();
+  if (payload.size() >= kExchangedBytesMin && segment != nullptr) {
+    std::unique_ptr<WireMessage> message = take(home_->segments);
+    if (message->segment_ == nullptr || message->segment_->capacity() != segment->capacity()) {
+      message->segment_ = std::make_unique<SegmentMemory>(segment->capacity());
+    }
+    message->in_segment_ = true;
+    if (segment->fits(*message->segment_)) {
+      segment->exchange_memory(*message->segment_);
+      message->begin_ = message->segment_->data() + payload.begin() - header_bytes;
+      message->size_ = header_bytes + payload.size();
+      return WireMessageHandle(message.release());
+    }
+    WireMessageReturn{}(message.release());
+  }
+  WireMessageHandle message = acquire(header_bytes + payload.size());
+  if (payload.size() > 0) {
+    std::memcpy(message->data() + header_bytes, payload.bytes().data(), payload.size());
+  }
+  return message;
+}
+
+Buffer take_payload(const BufferResponse& response, NetworkBuffer& segment) {
+  const auto size = static_cast<std::uint32_t>(response.payload.size());
+  TAILRACE_ASSERT(size <= segment.capacity());
+  if (response.memory != nullptr && segment.fits(*response.memory)) {
+    const auto begin =
+        static_cast<std::uint32_t>(response.payload.data() - response.memory->data());
+    segment.exchange_memory(*response.memory);
+    return Buffer(segment, begin, begin + size);
+  }
+  if (size > 0) std::memcpy(segment.data(), response.payload.data(), size);
+  return Buffer(segment, 0, size);
 }
 
 void WireMessageReturn::operator()(WireMessage* message) const {
@@ -60,7 +107,10 @@ void WireMessageReturn::operator()(WireMessage* message) const {
     if (home->out == 0) delete home;
     return;
   }
-  (message->capacity_ <= kSmallBytes ? home->small : home->large).push_back(message);
+  (message->in_segment_                ? home->segments
+   : message->capacity_ <= kSmallBytes ? home->small
+                                       : home->large)
+      .push_back(message);
 }
 
 MessageKind kind_of(const WireMessage& message) {

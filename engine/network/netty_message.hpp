@@ -23,16 +23,24 @@ class WirePool;
 // One message on its way. Belongs to whoever holds its handle; outlives the stack that sent it.
 class WireMessage {
  public:
-  [[nodiscard]] std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
-  [[nodiscard]] std::byte* data() { return data_.get(); }
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {begin_, size_}; }
+  [[nodiscard]] std::byte* data() { return begin_; }
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(size_); }
+  // The memory of a segment around the bytes, for whoever takes them over in exchange; null: there
+  // is none. The message is read once, so a message that was read says nothing any more.
+  [[nodiscard]] SegmentMemory* segment_memory() const {
+    return in_segment_ ? segment_.get() : nullptr;
+  }
 
  private:
   friend class WirePool;
   friend struct WireMessageReturn;
-  std::unique_ptr<std::byte[]> data_;
-  std::size_t capacity_ = 0;
+  std::byte* begin_ = nullptr;
   std::size_t size_ = 0;
+  std::unique_ptr<std::byte[]> own_;
+  std::size_t capacity_ = 0;                // of own_
+  std::unique_ptr<SegmentMemory> segment_;  // once it has carried a segment
+  bool in_segment_ = false;                 // the bytes are there
   void* home_ = nullptr;
 };
 
@@ -51,10 +59,16 @@ class WirePool {
 
   // A message of exactly `size` bytes, not initialised.
   WireMessageHandle acquire(std::size_t size);
+  // A message of so many header bytes and then the buffer's, which are there already: the message has
+  // the memory of the buffer's segment, which gets another one in exchange. Where that is not
+  // possible (somebody else reads the segment) or not worth it, the bytes are copied.
+  WireMessageHandle acquire_around(std::size_t header_bytes, const Buffer& payload);
 
  private:
   friend struct WireMessageReturn;
   struct Home;
+  std::unique_ptr<WireMessage> take(std::vector<WireMessage*>& list);
+
   Home* home_;
 };
 
@@ -82,9 +96,14 @@ struct BufferResponse {
   std::int32_t backlog = 0;
   DataType type = DataType::kDataBuffer;  // 1.10 tells data from events alone
   std::span<const std::byte> payload;     // into the message
+  SegmentMemory* memory = nullptr;        // around the payload; null: none that could be taken over
 
   [[nodiscard]] bool is_buffer() const { return engine::is_buffer(type); }
 };
+
+// The payload as a view of a segment that is the receiver's: by exchange of memory with the message,
+// which then says nothing any more, or by a copy. Requires: the payload fits.
+[[nodiscard]] Buffer take_payload(const BufferResponse& response, NetworkBuffer& segment);
 
 // The one error that a server reports and survives: the partition does not exist (yet). Flink ships
 // a serialised Java exception; here its text stands for it.
@@ -111,7 +130,7 @@ struct AddCredit {
 // The messages that the generations write differently; f110/ and f120/ have the bytes.
 // Parsing requires a message that the same format made.
 struct WireFormat {
-  // The payload of the response is the item's.
+  // The payload of the response is the item's, whose buffer has unspecified bytes from now on.
   WireMessageHandle (*make_buffer_response)(WirePool& pool, const BufferResponse& header,
                                             const NetworkItem& item);
   BufferResponse (*parse_buffer_response)(const WireMessage& message);

@@ -5,13 +5,6 @@
 
 namespace tailrace::engine {
 
-namespace {
-
-// Segments that are allocated together; 1 MiB at Flink's default size. An idle gate touches little.
-constexpr std::int32_t kSegmentsPerSlab = 32;
-
-}  // namespace
-
 NetworkBufferPool::NetworkBufferPool(std::int32_t total_segments, std::int32_t segment_bytes,
                                      const NetworkSemantics& semantics)
     : semantics_(semantics), total_(total_segments), segment_bytes_(segment_bytes) {
@@ -21,23 +14,13 @@ NetworkBufferPool::NetworkBufferPool(std::int32_t total_segments, std::int32_t s
 
 NetworkBufferPool::~NetworkBufferPool() = default;
 
-void NetworkBufferPool::add_slab() {
-  const std::int32_t count = std::min(kSegmentsPerSlab, total_ - created_);
-  const auto bytes = static_cast<std::size_t>(segment_bytes_);
-  // Left uninitialised: pages that nobody writes to are never touched.
-  slabs_.emplace_back(new std::byte[bytes * static_cast<std::size_t>(count)]);
-  for (std::int32_t i = 0; i < count; ++i) {
-    segments_.push_back(
-        std::make_unique<NetworkBuffer>(slabs_.back().get() + bytes * static_cast<std::size_t>(i),
-                                        static_cast<std::uint32_t>(segment_bytes_)));
-    free_.push_back(segments_.back().get());
-  }
-  created_ += count;
-}
-
 NetworkBuffer* NetworkBufferPool::request_memory_segment() {
   if (out_ == total_) return nullptr;
-  if (free_.empty()) add_slab();
+  if (free_.empty()) {
+    segments_.push_back(
+        std::make_unique<NetworkBuffer>(static_cast<std::uint32_t>(segment_bytes_)));
+    free_.push_back(segments_.back().get());
+  }
   NetworkBuffer* segment = free_.back();
   free_.pop_back();
   ++out_;

@@ -75,7 +75,6 @@ class NetworkBufferPool final : public BufferRecycler {
  private:
   void tell_available();
   void redistribute_buffers();
-  void add_slab();
   [[nodiscard]] std::string insufficient(std::int32_t required) const;
 
   const NetworkSemantics& semantics_;
@@ -85,7 +84,6 @@ class NetworkBufferPool final : public BufferRecycler {
   std::int32_t out_ = 0;
   std::int32_t guaranteed_ = 0;
   bool available_ = true;  // Flink's flag: false from taking the last segment to the next return
-  std::vector<std::unique_ptr<std::byte[]>> slabs_;
   std::vector<std::unique_ptr<NetworkBuffer>> segments_;
   std::vector<NetworkBuffer*> free_;
   std::vector<LocalBufferPool*> pools_;                  // that are dealt to, in order of creation

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "engine/network/buffer_debloat_configuration.hpp"
 #include "engine/network/network_semantics.hpp"
 #include "sim/base/time.hpp"
 
@@ -35,6 +36,7 @@ struct NetworkConfig {
   bool connection_reuse = true;
   // taskmanager.network.memory.exclusive-buffers-request-timeout-ms
   base::Duration exclusive_buffers_request_timeout = base::Duration::millis(30'000);
+  BufferDebloatConfiguration buffer_debloat;  // 1.20
 };
 
 }  // namespace tailrace::engine

@@ -290,6 +290,10 @@ NetworkEnvironment::NetworkEnvironment(const Ports& ports, const NetworkConfig& 
     : impl_(std::make_unique<Impl>(ports, config, peers)) {}
 
 NetworkEnvironment::~NetworkEnvironment() {
+  shut_down();
+}
+
+void NetworkEnvironment::shut_down() {
   impl_->servers_.clear();
   impl_->kept_.clear();
 }

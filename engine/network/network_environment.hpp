@@ -61,6 +61,10 @@ class NetworkEnvironment {
   // when all of those are gone and every Buffer has been given back.
   [[nodiscard]] std::int32_t outstanding_segments() const;
   [[nodiscard]] std::int32_t total_segments() const;
+  // The process ends: connections and kept partitions go.
+  // Requires: partitions, writers and gates that were made with it are gone. Then no segment is
+  // outstanding any more; the end of every run and process asserts it.
+  void shut_down();
   // Open connections, as consumer and as producer.
   [[nodiscard]] std::size_t client_connections() const;
   [[nodiscard]] std::size_t server_connections() const;

@@ -204,7 +204,6 @@ void PipelinedSubpartition::release() {
   if (released_) return;
   released_ = true;
   buffers_.clear();
-  data_buffers_ = 0;
   if (future_ != nullptr) finish_future(true);
   listener_ = nullptr;
   if (view_ != nullptr) std::exchange(view_, nullptr)->parent_ = nullptr;
@@ -250,9 +249,10 @@ std::optional<BufferAndBacklog> PipelinedSubpartition::poll_buffer() {
 
 std::int32_t PipelinedSubpartition::buffers_in_backlog() const {
   if (blocked_) return 0;
-  const bool all_complete =
-      flush_requested_ || finished_ ||
-      (semantics_.event_completes_backlog && !buffers_.empty() && !buffers_.back().is_buffer());
+  // After a release 1.10 goes on counting what it has dropped.
+  if (semantics_.event_completes_backlog && buffers_.empty()) return 0;
+  const bool all_complete = flush_requested_ || finished_ ||
+                            (semantics_.event_completes_backlog && !buffers_.back().is_buffer());
   return all_complete ? data_buffers_ : std::max(data_buffers_ - 1, 0);
 }
 

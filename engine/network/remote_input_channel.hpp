@@ -43,6 +43,10 @@ class RemoteInputChannel : public InputChannel {
   [[nodiscard]] virtual std::int32_t unannounced_credit() const = 0;
   [[nodiscard]] virtual bool is_waiting_for_floating() const = 0;
 
+  [[nodiscard]] BufferUsage buffer_usage() const final {
+    return {initial_credit(), exclusive_available(), floating_available(), queued_buffers()};
+  }
+
   // Takes one as a data message would: floating first. Null: none.
   virtual NetworkBuffer* request_buffer() = 0;
 

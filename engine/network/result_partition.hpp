@@ -41,6 +41,7 @@ class ResultPartition final : public SubpartitionOwner {
   }
   // Requires: !is_released().
   [[nodiscard]] LocalBufferPool& buffer_pool() { return *pool_; }
+  [[nodiscard]] const LocalBufferPool& buffer_pool() const { return *pool_; }
 
   // Appends; the reader is told at the next `publish`.
   void add_buffer_consumer(BufferConsumer consumer, std::int32_t subpartition, bool finish = false);

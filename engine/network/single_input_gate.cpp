@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/network/f120/gate_debloating.hpp"
 #include "engine/network/local_buffer_pool.hpp"
 #include "engine/network/local_input_channel.hpp"
 #include "engine/network/network_buffer_pool.hpp"
@@ -21,6 +22,11 @@ SingleInputGate::SingleInputGate(const InputGateDescriptor& descriptor,
       channels_without_end_of_data_(unfinished_),
       on_failure_(std::move(on_failure)) {
   TAILRACE_ASSERT(!descriptor.channels.empty());
+  if (environment_.config.buffer_debloat.enabled) {
+    debloating_ = std::make_unique<GateDebloating>(environment_.config.buffer_debloat,
+                                                   environment_.config.segment_bytes,
+                                                   *environment_.ports.clock);
+  }
   for (const InputChannelDescriptor& one : descriptor.channels) {
     const auto index = static_cast<ChannelIndex>(channels_.size());
     if (one.producer == self_) {
@@ -173,6 +179,7 @@ std::optional<BufferOrEvent> SingleInputGate::poll_next() {
     std::optional<InputChannel::BufferAndAvailability> next = channel.get_next_buffer();
     if (!next) continue;
     if (next->more_available) queue_silently(channel, has_priority(next->next));
+    if (debloating_ != nullptr) debloating_->polled(next->item.size());
     BufferOrEvent result;
     result.channel = channel.index();
     result.has_priority = has_priority(next->item.type);
@@ -196,7 +203,17 @@ std::optional<BufferOrEvent> SingleInputGate::poll_next() {
     }
     return result;
   }
+  if (debloating_ != nullptr && !is_finished()) debloating_->found_nothing();
   return std::nullopt;
+}
+
+void SingleInputGate::trigger_debloating() {
+  if (debloating_ == nullptr || is_finished()) return;
+  if (const auto bytes = debloating_->trigger(buffers_in_use())) announce_buffer_size(*bytes);
+}
+
+const BufferDebloater* SingleInputGate::debloater() const {
+  return debloating_ == nullptr ? nullptr : &debloating_->debloater();
 }
 
 std::vector<ChannelIndex> SingleInputGate::queued_channels() const {

@@ -21,7 +21,9 @@
 
 namespace tailrace::engine {
 
+class BufferDebloater;
 class ConnectionManager;
+class GateDebloating;
 class NetworkBufferPool;
 class RemoteInputChannel;
 class ResultPartitionManager;
@@ -79,7 +81,11 @@ class SingleInputGate final : public InputGate {
   // The writer outlives the gate. Before the requests.
   void set_channel_state_writer(ChannelStateWriter& writer, std::int32_t gate);
 
-  // 1.20, debloating.
+  // 1.20, debloating: once a period, on the task's thread. Nothing if it is off, or the gate has
+  // finished.
+  void trigger_debloating();
+  // Null: debloating is off.
+  [[nodiscard]] const BufferDebloater* debloater() const;
   void announce_buffer_size(std::int32_t bytes);
   [[nodiscard]] std::int32_t buffers_in_use() const;
 
@@ -112,6 +118,7 @@ class SingleInputGate final : public InputGate {
   void fail(const std::string& reason);
   // Floating buffers. Not to be used before the gate has asked its channels to request.
   [[nodiscard]] LocalBufferPool* buffer_pool() { return pool_; }
+  [[nodiscard]] const LocalBufferPool* buffer_pool() const { return pool_; }
   template <typename F>
   void schedule(Duration delay, F callback) {
     environment_.ports.timers->schedule(delay, lifeline_.bind(std::move(callback)));
@@ -137,6 +144,7 @@ class SingleInputGate final : public InputGate {
   std::vector<RemoteInputChannel*> remote_;
   GateBuffersSpec spec_;
   PrioritizedDeque<InputChannel*> queue_;
+  std::unique_ptr<GateDebloating> debloating_;
   LocalBufferPool* pool_ = nullptr;
   std::int32_t unfinished_;
   std::int32_t channels_without_end_of_data_;

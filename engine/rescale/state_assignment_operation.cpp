@@ -15,8 +15,7 @@ namespace {
 using Problem = std::optional<std::string>;
 
 const OperatorSubtaskState* find_subtask(const OperatorState& state, std::int32_t subtask) {
-  const auto found = state.subtasks.find(subtask);
-  return found == state.subtasks.end() ? nullptr : &found->second;
+  return state.subtasks.find(subtask);
 }
 
 Problem check_completeness(const std::map<OperatorId, OperatorState>& states,

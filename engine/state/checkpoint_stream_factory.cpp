@@ -82,9 +82,9 @@ std::string FsCheckpointStreamFactory::exclusive_directory(CheckpointId checkpoi
 }
 
 void discard_state(BlobStore& blobs, const OperatorSubtaskState& state) {
-  std::vector<std::string> paths;
+  FileNames paths;
   state.append_private_files(paths);
-  for (const std::string& path : paths) blobs.remove(path);
+  for (const std::string* path : paths) blobs.remove(*path);
 }
 
 void discard_state(BlobStore& blobs, const TaskStateSnapshot& state) {

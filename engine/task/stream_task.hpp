@@ -41,6 +41,7 @@
 #include "engine/task/checkpointing_task.hpp"
 #include "engine/task/mailbox.hpp"
 #include "engine/task/operator_chain.hpp"
+#include "engine/task/task_io_metrics.hpp"
 #include "sim/base/lifeline.hpp"
 
 namespace tailrace::engine {
@@ -87,10 +88,12 @@ class StreamTask final : private CheckpointListener,
                          private CheckpointingTask,
                          private InputsCheckpointInitializer {
  public:
-  // Sets up partitions and gates (Flink Task.setupPartitionsAndGates). `channel_state`: with whom the
-  // task shares files of buffers in flight; outlives it; null: with nobody.
+  // Sets up partitions and gates (Flink Task.setupPartitionsAndGates). `process_started`: of the
+  // task manager; decides when metrics are updated. `channel_state`: with whom the task shares files
+  // of buffers in flight; outlives it; null: with nobody.
   StreamTask(const Ports& ports, NetworkEnvironment& network,
              std::shared_ptr<const TaskDeploymentDescriptor> descriptor, StreamTaskHost& host,
+             Time process_started = {},
              f120::ChannelStateWriteRequestExecutorFactory* channel_state = nullptr);
   ~StreamTask();
   StreamTask(const StreamTask&) = delete;
@@ -128,6 +131,18 @@ class StreamTask final : private CheckpointListener,
   [[nodiscard]] const std::vector<std::unique_ptr<SingleInputGate>>& gates() const {
     return gates_;
   }
+  // Flink's gauges of a task; reading them changes nothing.
+  // Null in 1.10, which does not measure them.
+  [[nodiscard]] const TaskIOMetrics* io_metrics() const {
+    return io_metrics_ ? &*io_metrics_ : nullptr;
+  }
+  // Some output has no buffer right now. 1.10 samples this from outside.
+  [[nodiscard]] bool is_back_pressured() const;
+  // checkpointAlignmentTime: the running alignment so far, else the last one. None at a source.
+  [[nodiscard]] std::optional<Duration> checkpoint_alignment_time() const;
+  // checkpointStartDelayNanos (1.20): how long the latest checkpoint took to reach this task, from
+  // its trigger to its first barrier here or, at a source, to the call.
+  [[nodiscard]] std::optional<Duration> checkpoint_start_delay() const;
   // Bytes of channel `channel` (over all gates, in order) that were deserialised so far.
   [[nodiscard]] std::int64_t bytes_consumed(ChannelIndex channel) const;
 
@@ -166,6 +181,9 @@ class StreamTask final : private CheckpointListener,
   void restore_next_operator();
   void start_running();
   void open_operators();
+  void restored();
+  // 1.20: runs all gates' debloating in a mail, once a period, from now on.
+  void schedule_debloating();
 
   // Makes `step` run as an event of its own, once, unless the task is computing.
   void wake();
@@ -196,6 +214,9 @@ class StreamTask final : private CheckpointListener,
   void announce_end_of_data();
   [[nodiscard]] bool stays_for_final_checkpoint() const;
 
+  void turn_to(TaskActivity activity) {
+    if (io_metrics_) io_metrics_->set_activity(activity);
+  }
   [[nodiscard]] bool blocked_inside_record() const;
   [[nodiscard]] bool outputs_available() const;
   void broadcast(const RuntimeEvent& event);
@@ -267,6 +288,7 @@ class StreamTask final : private CheckpointListener,
   std::size_t restored_operators_ = 0;
   std::string set_up_error_;
 
+  std::optional<TaskIOMetrics> io_metrics_;
   Mailbox mailbox_;
   Duration spent_;
   Time paying_since_;

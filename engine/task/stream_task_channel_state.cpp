@@ -191,7 +191,7 @@ void StreamTask::take_recovered() {
 void StreamTask::inputs_recovered() {
   recovering_inputs_ = false;
   for (const auto& gate : gates_) gate->request_partitions();
-  host_->invokable_restored();
+  restored();
   wake();
 }
 

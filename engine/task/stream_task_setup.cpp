@@ -41,9 +41,9 @@ void StreamTask::set_up_outputs() {
     selector.random = ports_.random;
     selector.random_stream = "partitioner/" + vertex.name + "/" + std::to_string(i) + "/" +
                              std::to_string(descriptor_->subtask);
-    writers_.push_back(std::make_unique<RecordWriter>(*partitions_.back(), output.type,
-                                                      make_channel_selector(selector),
-                                                      descriptor_->config.buffer_timeout, ports_));
+    writers_.push_back(std::make_unique<RecordWriter>(
+        *partitions_.back(), output.type, make_channel_selector(selector),
+        edge.buffer_timeout.value_or(descriptor_->config.buffer_timeout), ports_));
     writers_.back()->set_availability_listener([this] { wake(); });
     partitions_.back()->set_all_data_processed_hook([this] { wake(); });
   }
@@ -90,6 +90,7 @@ void StreamTask::set_up_inputs() {
 
 void StreamTask::invoke() {
   TAILRACE_ASSERT(set_up_error_.empty());
+  if (io_metrics_) io_metrics_->mark_task_initialization_started();
   const JobVertex& vertex = descriptor_->job_vertex();
   chain_ = std::make_unique<OperatorChain>(vertex, writers_, *ports_.compute);
   state_.resize(chain_->size());
@@ -190,9 +191,26 @@ void StreamTask::start_running() {
   if (has_inputs_to_restore()) {
     restore_inputs();
   } else {
-    host_->invokable_restored();
+    restored();
   }
   wake();
+}
+
+// The task's invoke proper begins.
+void StreamTask::restored() {
+  if (io_metrics_) io_metrics_->mark_task_start();
+  host_->invokable_restored();
+  schedule_debloating();
+}
+
+// Flink 1.20 StreamTask.scheduleBufferDebloater: the next one is due a period after this one ran.
+void StreamTask::schedule_debloating() {
+  const BufferDebloatConfiguration& debloat = network_->config().buffer_debloat;
+  if (!debloat.enabled || gates_.empty()) return;
+  register_timer(debloat.period, [this] {
+    for (const auto& gate : gates_) gate->trigger_debloating();
+    schedule_debloating();
+  });
 }
 
 void StreamTask::open_operators() {

@@ -11,11 +11,20 @@ namespace tailrace::engine {
 
 TaskExecutor::TaskExecutor(const Ports& ports, const TaskExecutorConfig& config,
                            NetworkPeers& peers)
-    : ports_(ports), config_(config), network_(ports, config.network, peers) {}
+    : ports_(ports),
+      config_(config),
+      started_(ports.clock->now()),
+      network_(ports, config.network, peers) {}
 
 TaskExecutor::~TaskExecutor() {
+  shut_down();
+}
+
+std::int32_t TaskExecutor::shut_down() {
   // Tasks give their buffers back to the network stack, so they go first.
   tasks_.clear();
+  network_.shut_down();
+  return network_.outstanding_segments();
 }
 
 void TaskExecutor::connect(RpcAddress<JobMasterGateway> job_master) {
@@ -88,7 +97,7 @@ void TaskExecutor::submit_task(std::shared_ptr<const TaskDeploymentDescriptor> d
   Task::Owner& owner = *this;
   auto& channel_state = channel_state_of(descriptor->job);
   tasks_.push_back(std::make_unique<Task>(ports_, network_, std::move(descriptor), job_master_,
-                                          owner, &channel_state));
+                                          owner, started_, &channel_state));
   tasks_.back()->start();
 }
 

@@ -25,4 +25,22 @@ std::set<ConformanceCase> read_conformance_tables(std::istream& specification, i
   return cases;
 }
 
+std::set<std::string> read_row_ids(std::istream& specification, int section) {
+  static const std::regex kRow(R"(\|\s*([A-Z]\d+[a-z]?(?:,\s*[A-Z]\d+[a-z]?)*)\s*\|.*)");
+  static const std::regex kId(R"([A-Z]\d+[a-z]?)");
+  const std::string heading = "## " + std::to_string(section) + ".";
+  std::set<std::string> ids;
+  bool inside = false;
+  for (std::string line; std::getline(specification, line);) {
+    if (line.starts_with("## ")) inside = line.starts_with(heading);
+    std::smatch match;
+    if (!inside || !std::regex_match(line, match, kRow)) continue;
+    const std::string names = match[1];
+    for (std::sregex_iterator id(names.begin(), names.end(), kId), end; id != end; ++id) {
+      ids.insert(id->str());
+    }
+  }
+  return ids;
+}
+
 }  // namespace tailrace::golden

@@ -21,4 +21,8 @@ struct ConformanceCase {
 // Errors: throws std::runtime_error for a line with an id but without a V that it knows.
 std::set<ConformanceCase> read_conformance_tables(std::istream& specification, int section);
 
+// The ids of the rows of all tables of that section that begin with ids of a letter and a number,
+// `| A1 | …` or `| D1, D2 | …`.
+std::set<std::string> read_row_ids(std::istream& specification, int section);
+
 }  // namespace tailrace::golden

@@ -18,13 +18,13 @@
 #include "engine/network/result_partition_manager.hpp"
 #include "engine/network/single_input_gate.hpp"
 #include "sim/base/assert.hpp"
+#include "tests/golden/flow_parts.hpp"
 #include "tests/golden/golden_registry.hpp"
-#include "tests/golden/network_f120.hpp"
 
 namespace tailrace::golden {
 namespace {
 
-using namespace network_f120;
+using namespace flow_f120;
 
 constexpr std::uint32_t kSegmentBytes = 32 * 1024;
 
@@ -370,7 +370,8 @@ struct ReceiverReplay120 final : ConnectionManager {
                  {floating.size(), floating.requested(), floating.free_segments()});
     Json in_use = Json::array();
     for (std::int32_t i = 0; i < gate->channel_count(); ++i) {
-      in_use.push_back(channel(i).buffers_in_use());
+      const RemoteInputChannel& one = channel(i);
+      in_use.push_back(one.is_released() ? Json() : Json(one.buffers_in_use()));
     }
     expect_equal(where + "inUse", step.at("inUse"), in_use);
   }

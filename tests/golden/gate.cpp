@@ -15,13 +15,13 @@
 #include "engine/network/single_input_gate.hpp"
 #include "engine/network/union_input_gate.hpp"
 #include "sim/base/assert.hpp"
+#include "tests/golden/flow_parts.hpp"
 #include "tests/golden/golden_registry.hpp"
-#include "tests/golden/network_f120.hpp"
 
 namespace tailrace::golden {
 namespace {
 
-using namespace network_f120;
+using namespace flow_f120;
 
 constexpr ProcessId kHere{1};
 constexpr ProcessId kElsewhere{2};

@@ -155,7 +155,6 @@ class SubpartitionRow {
 
   static Json sizes(const Json& slices) {
     if (slices.empty()) return "none";
-    if (slices.size() == 1) return slices.front().at(2);
     std::string text;
     for (const Json& slice : slices) text += (text.empty() ? "" : "+") + slice.at(2).dump();
     return text;

@@ -24,6 +24,13 @@ using namespace network_f120;
 
 // --- a writer and the readers of its partition ---------------------------------------------------
 
+// As bytes_of, for records that are larger than any buffer.
+std::uint32_t record_bytes_of(const Json& number) {
+  const auto bytes = number.get<std::int64_t>();
+  if (bytes < 0 || bytes > 64 << 20) throw MalformedCase("bytes: " + std::to_string(bytes));
+  return static_cast<std::uint32_t>(bytes);
+}
+
 std::byte byte_of(std::int64_t record, std::size_t at) {
   return static_cast<std::byte>((static_cast<std::size_t>(record) * 31 + at * 7 + at / 251) & 0xff);
 }
@@ -49,7 +56,7 @@ class ForgetfulWriter final : public ChannelStateWriter {
  public:
   void add_output_data_future(CheckpointId, ResultSubpartitionInfo, std::int32_t,
                               std::shared_ptr<ChannelStateDataFuture> data) override {
-    data->when_done([future = data.get()] { future->take_data(); });
+    data->when_done([future = data.get()] { static_cast<void>(future->take_data()); });
   }
   void add_output_data(CheckpointId, ResultSubpartitionInfo, std::int32_t,
                        std::vector<Buffer>) override {}
@@ -240,9 +247,10 @@ void run(WriterReplay& replay, const Json& step, Json& got) {
   const std::string op = step.at("op");
   const auto sub = [&step] { return step.at("sub").get<std::int32_t>(); };
   if (op == "emit") {
-    replay.emit(step.at("record"), bytes_of(step.at("bytes")), sub(), step.value("direct", false));
+    replay.emit(step.at("record"), record_bytes_of(step.at("bytes")), sub(),
+                step.value("direct", false));
   } else if (op == "broadcastEmit") {
-    replay.broadcast_emit(step.at("record"), bytes_of(step.at("bytes")));
+    replay.broadcast_emit(step.at("record"), record_bytes_of(step.at("bytes")));
   } else if (op == "event") {
     const RecordedEvent recorded = event_of(step.at("kind"), step.at("cp"));
     replay.writer().broadcast_event(recorded.event, recorded.priority);
@@ -310,7 +318,7 @@ void replay_deserialiser(const Json& line) {
   std::vector<std::byte> stream;
   std::int64_t record = 0;
   for (const Json& payload : line.at("payloads")) {
-    const std::uint32_t size = bytes_of(payload);
+    const std::uint32_t size = record_bytes_of(payload);
     const std::size_t at = stream.size();
     const std::vector<std::byte> bytes = bytes_of_record(record++, size);
     stream.resize(at + kLengthBytes);
@@ -335,7 +343,7 @@ void replay_deserialiser(const Json& line) {
   std::size_t number = 0;
   for (const Json& step : line.at("buffers")) {
     const std::string where = "buffer " + std::to_string(number++) + ": ";
-    const std::uint32_t size = bytes_of(step.at("bytes"));
+    const std::uint32_t size = record_bytes_of(step.at("bytes"));
     if (stream.size() - arrived < size) throw MalformedCase("more bytes than the records have");
     buffers.push_back(std::make_unique<Unpooled>(std::span(stream).subspan(arrived, size)));
     arrived += size;
@@ -347,7 +355,7 @@ void replay_deserialiser(const Json& line) {
       expect_equal(where + "record", call.at(0), found ? Json(next_record) : Json());
       if (found) {
         const std::vector<std::byte> bytes =
-            bytes_of_record(next_record, bytes_of(line.at("payloads").at(next_record)));
+            bytes_of_record(next_record, record_bytes_of(line.at("payloads").at(next_record)));
         const bool same = std::equal(payload.begin(), payload.end(), bytes.begin(), bytes.end());
         expect_equal(where + "payload", true, same);
         ++next_record;

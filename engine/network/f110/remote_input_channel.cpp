@@ -116,9 +116,7 @@ void RemoteInputChannel110::on_buffer_response(const BufferResponse& response) {
   if (response.is_buffer()) {
     NetworkBuffer* segment = request_buffer();
     TAILRACE_ASSERT_MSG(segment != nullptr, "no buffer available in a credit-based input channel");
-    TAILRACE_ASSERT(payload.size() <= segment->capacity());
-    std::memcpy(segment->data(), payload.data(), payload.size());
-    item.buffer = Buffer(*segment, 0, static_cast<std::uint32_t>(payload.size()));
+    item.buffer = take_payload(response, *segment);
   } else {
     item.event = std::make_shared<const std::vector<std::byte>>(payload.begin(), payload.end());
     item.type = response.type;

@@ -29,7 +29,9 @@ ResultPartitionId get_partition(MessageReader& reader) {
 
 WireMessageHandle make_buffer_response(WirePool& pool, const BufferResponse& header,
                                        const NetworkItem& item) {
-  WireMessageHandle message = pool.acquire(kBufferResponseBytes + item.size());
+  WireMessageHandle message = item.is_buffer()
+                                  ? pool.acquire_around(kBufferResponseBytes, item.buffer)
+                                  : pool.acquire(kBufferResponseBytes + item.size());
   MessageWriter writer(*message, MessageKind::kBufferResponse);
   writer.channel(header.receiver);
   writer.int32(header.sequence_number);
@@ -37,7 +39,7 @@ WireMessageHandle make_buffer_response(WirePool& pool, const BufferResponse& hea
   writer.byte(item.is_buffer() ? 1 : 0);
   writer.byte(0);  // not compressed
   writer.int32(static_cast<std::int32_t>(item.size()));
-  writer.bytes(payload_of(item));
+  if (!item.is_buffer()) writer.bytes(*item.event);
   return message;
 }
 
@@ -51,6 +53,7 @@ BufferResponse parse_buffer_response(const WireMessage& message) {
   reader.byte();
   const auto size = static_cast<std::size_t>(reader.int32());
   response.payload = reader.rest();
+  response.memory = message.segment_memory();
   TAILRACE_ASSERT(response.payload.size() == size);
   return response;
 }

@@ -84,9 +84,9 @@ void BufferManager120::recycle(NetworkBuffer& segment) {
 }
 
 BufferListener::Answer BufferManager120::notify_buffer_available(NetworkBuffer& segment) {
-  TAILRACE_ASSERT(!released_ && waiting_for_floating_);
+  TAILRACE_ASSERT(waiting_for_floating_);
   waiting_for_floating_ = false;
-  if (available() >= required_) return Answer::kNotUsed;
+  if (released_ || available() >= required_) return Answer::kNotUsed;
   floating_.push_back(&segment);
   owner_.notify_buffer_available(1 + try_request_buffers());
   // It has registered again itself if it needs more.

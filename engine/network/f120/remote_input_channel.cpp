@@ -82,9 +82,7 @@ void RemoteInputChannel120::on_buffer_response(const BufferResponse& response) {
   if (response.is_buffer()) {
     // With the header comes the buffer, so that an empty one gives its credit back, too.
     NetworkBuffer* segment = buffers_.request_buffer();
-    if (segment != nullptr) {
-      item.buffer = Buffer(*segment, 0, static_cast<std::uint32_t>(payload.size()));
-    }
+    if (segment != nullptr) item.buffer = take_payload(response, *segment);
     if (payload.empty()) {
       item.buffer.reset();
       if (is_in_order(response.sequence_number)) on_sender_backlog(response.backlog);
@@ -94,7 +92,6 @@ void RemoteInputChannel120::on_buffer_response(const BufferResponse& response) {
       on_error("The read buffer is null in credit-based input channel.");
       return;
     }
-    std::memcpy(segment->data(), payload.data(), payload.size());
   } else {
     item.event = std::make_shared<const std::vector<std::byte>>(payload.begin(), payload.end());
   }

@@ -20,7 +20,9 @@ constexpr std::size_t kAddCreditBytes = kFrameHeaderBytes + 4 + kMessageIdBytes;
 
 WireMessageHandle make_buffer_response(WirePool& pool, const BufferResponse& header,
                                        const NetworkItem& item) {
-  WireMessageHandle message = pool.acquire(kBufferResponseBytes + item.size());
+  WireMessageHandle message = item.is_buffer()
+                                  ? pool.acquire_around(kBufferResponseBytes, item.buffer)
+                                  : pool.acquire(kBufferResponseBytes + item.size());
   MessageWriter writer(*message, MessageKind::kBufferResponse);
   writer.channel(header.receiver);
   writer.int32(header.subpartition);
@@ -29,7 +31,7 @@ WireMessageHandle make_buffer_response(WirePool& pool, const BufferResponse& hea
   writer.byte(static_cast<std::uint8_t>(item.type));
   writer.byte(0);  // not compressed
   writer.int32(static_cast<std::int32_t>(item.size()));
-  writer.bytes(payload_of(item));
+  if (!item.is_buffer()) writer.bytes(*item.event);
   return message;
 }
 
@@ -45,6 +47,7 @@ BufferResponse parse_buffer_response(const WireMessage& message) {
   reader.byte();
   const auto size = static_cast<std::size_t>(reader.int32());
   response.payload = reader.rest();
+  response.memory = message.segment_memory();
   TAILRACE_ASSERT(response.payload.size() == size);
   return response;
 }

@@ -26,7 +26,9 @@ const TaskSemantics& task_semantics_110() {
       .source_stops_first = false,
       .closes_tail_first = false,
       .names_files_relative = false,
+      .measures_time = false,
       .marks_canonical_savepoints = false,
+      .identifies_keyed_handles = false,
   };
   return kSemantics;
 }

@@ -43,7 +43,9 @@ const TaskSemantics& task_semantics_120() {
       .source_stops_first = true,
       .closes_tail_first = true,
       .names_files_relative = true,
+      .measures_time = true,
       .marks_canonical_savepoints = true,
+      .identifies_keyed_handles = true,
   };
   return kSemantics;
 }

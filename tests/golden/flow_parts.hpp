@@ -14,7 +14,7 @@
 #include "engine/ports.hpp"
 #include "tests/golden/golden_registry.hpp"
 
-namespace tailrace::golden::network_f120 {
+namespace tailrace::golden::flow_f120 {
 
 using namespace engine;
 
@@ -86,9 +86,9 @@ inline std::string class_of(const RuntimeEvent& event) {
   if (std::holds_alternative<EndOfChannelState>(event)) return "EndOfChannelStateEvent";
   return "EndOfPartitionEvent";
 }
+// The recordings name it of barriers and their announcements alone.
 inline Json checkpoint_of(const RuntimeEvent& event) {
   if (const auto* barrier = std::get_if<CheckpointBarrier>(&event)) return barrier->id;
-  if (const auto* marker = std::get_if<CancelCheckpointMarker>(&event)) return marker->id;
   if (const auto* announced = std::get_if<EventAnnouncement>(&event)) return announced->barrier.id;
   return nullptr;
 }
@@ -142,4 +142,4 @@ class NoTimers final : public Timers {
   void cancel(TimerId) override {}
 };
 
-}  // namespace tailrace::golden::network_f120
+}  // namespace tailrace::golden::flow_f120
