@@ -155,7 +155,8 @@ void assign_finished_state(VertexToRestore& vertex, CheckpointId checkpoint) {
 }
 
 void leave_channel_state(OperatorState& state) {
-  for (auto& [subtask, own] : state.subtasks) {
+  for (std::size_t rank = 0; rank < state.subtasks.size(); ++rank) {
+    OperatorSubtaskState& own = state.subtasks.edit(rank);
     own.input_channels.clear();
     own.result_subpartitions.clear();
   }
