@@ -47,7 +47,7 @@ void append_handles(const OperatorState& state, Handles OperatorSubtaskState::*h
                     const std::vector<std::int32_t>& old_subtasks, std::optional<std::size_t> only,
                     Handles& target) {
   for (const std::int32_t old : old_subtasks) {
-    const OperatorSubtaskState* const found = state.subtasks.find(old);
+    const OperatorSubtaskState* found = state.subtasks.find(old);
     if (found == nullptr) continue;
     for (const auto& handle : found->*handles) {
       if (only && outer_index(handle.info) != static_cast<std::int32_t>(*only)) continue;

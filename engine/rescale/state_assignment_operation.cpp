@@ -156,8 +156,6 @@ void assign_finished_state(VertexToRestore& vertex, CheckpointId checkpoint) {
 
 void leave_channel_state(OperatorState& state) {
   for (std::size_t rank = 0; rank < state.subtasks.size(); ++rank) {
-    const OperatorSubtaskState& before = *state.subtasks.state(rank);
-    if (before.input_channels.empty() && before.result_subpartitions.empty()) continue;
     OperatorSubtaskState& own = state.subtasks.edit(rank);
     own.input_channels.clear();
     own.result_subpartitions.clear();

@@ -196,7 +196,8 @@ class HostedTask final : private StreamTaskHost {
              f120::ChannelStateWriteRequestExecutorFactory* channel_state = nullptr)
       : world_(&world),
         task_(std::make_unique<StreamTask>(world.ports(), world.network(), std::move(descriptor),
-                                           static_cast<StreamTaskHost&>(*this), channel_state)) {}
+                                           static_cast<StreamTaskHost&>(*this), Time{},
+                                           channel_state)) {}
   [[nodiscard]] StreamTask& task() { return *task_; }
   void trigger(CheckpointId id, CheckpointType type = CheckpointType::CHECKPOINT) {
     task_->trigger_checkpoint({id, 0}, {type, {}}, false);

@@ -216,7 +216,8 @@ class UnalignedRescale : public Unaligned {
     std::map<OperatorId, OperatorState> states;
     for (const HostedTask* task : {source_.get(), reader_.get()}) {
       for (const auto& [id, state] : task->last_state->operators) {
-        states[id] = OperatorState{id, 1, 128, {{0, state}}};
+        states[id] = OperatorState{id, 1, 128, {}};
+        states[id].subtasks.emplace(0, state);
       }
     }
     std::vector<VertexToRestore> vertices(2);
