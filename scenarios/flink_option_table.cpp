@@ -192,6 +192,22 @@ std::optional<std::string> set_exponential(FlinkOptions& options, const FlinkVal
   return std::nullopt;
 }
 
+template <auto kField>
+std::optional<std::string> set_debloat(FlinkOptions& options, const FlinkValue& value) {
+  auto& field = options.buffer_debloat.*kField;
+  using Field = std::remove_reference_t<decltype(field)>;
+  if constexpr (std::is_same_v<Field, Duration>) {
+    // Flink counts in whole milliseconds, and refuses none of them as the target.
+    if (value.duration < Duration::millis(1)) return "is below 1 ms";
+    field = Duration::millis(value.duration.millis_truncated());
+  } else if constexpr (std::is_same_v<Field, bool>) {
+    field = value.number != 0;
+  } else {
+    field = narrow(value);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> set_max_parallelism(FlinkOptions& options, const FlinkValue& value) {
   if (value.number == 0) return "is out of range; it must be -1 or from 1 to 32768";
   options.max_parallelism = narrow(value);
@@ -202,6 +218,7 @@ using O = FlinkOptions;
 using F = FlinkType;
 
 using X = engine::ExponentialDelayConfig;
+using D = engine::BufferDebloatConfiguration;
 using V = FlinkVersions;
 
 constexpr std::array kOptions = std::to_array<OptionSpec>({
@@ -355,6 +372,54 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
      0,
      1'000'000,
      set<&O::floating_buffers_per_gate>},
+    {{"taskmanager.network.memory.max-buffers-per-channel"},
+     F::kInt,
+     1,
+     kIntMax,
+     set<&O::max_buffers_per_channel>,
+     V::kOnly120},
+    {{"taskmanager.network.memory.max-overdraft-buffers-per-gate"},
+     F::kInt,
+     0,
+     kIntMax,
+     set<&O::max_overdraft_buffers_per_gate>,
+     V::kOnly120},
+    {{"taskmanager.network.memory.buffer-debloat.enabled"},
+     F::kBoolean,
+     0,
+     0,
+     set_debloat<&D::enabled>,
+     V::kOnly120},
+    {{"taskmanager.network.memory.buffer-debloat.period"},
+     F::kDuration,
+     0,
+     0,
+     set_debloat<&D::period>,
+     V::kOnly120},
+    {{"taskmanager.network.memory.buffer-debloat.target"},
+     F::kDuration,
+     0,
+     0,
+     set_debloat<&D::target>,
+     V::kOnly120},
+    {{"taskmanager.network.memory.buffer-debloat.samples"},
+     F::kInt,
+     1,
+     kIntMax,
+     set_debloat<&D::samples>,
+     V::kOnly120},
+    {{"taskmanager.network.memory.buffer-debloat.threshold-percentages"},
+     F::kInt,
+     0,
+     100,
+     set_debloat<&D::threshold_percentages>,
+     V::kOnly120},
+    {{"taskmanager.memory.min-segment-size"},
+     F::kMemory,
+     1,
+     1 << 30,
+     set_debloat<&D::min_buffer_bytes>,
+     V::kOnly120},
     {{"taskmanager.network.request-backoff.initial", "taskmanager.net.request-backoff.initial"},
      F::kInt,
      1,

@@ -11,6 +11,7 @@
 
 #include "engine/checkpoint/checkpoint_coordinator.hpp"
 #include "engine/ids.hpp"
+#include "engine/network/buffer_debloat_configuration.hpp"
 #include "engine/scheduling/restart_backoff_time_strategy.hpp"
 #include "sim/base/time.hpp"
 
@@ -79,6 +80,9 @@ struct FlinkOptions {
   std::int64_t segment_bytes = 32 * 1024;
   std::int32_t buffers_per_channel = 2;
   std::int32_t floating_buffers_per_gate = 8;
+  std::int32_t max_buffers_per_channel = 10;          // 1.20
+  std::int32_t max_overdraft_buffers_per_gate = 5;    // 1.20
+  engine::BufferDebloatConfiguration buffer_debloat;  // 1.20
   std::int32_t request_backoff_initial_ms = 100;
   std::int32_t request_backoff_max_ms = 10'000;
   base::Duration buffer_timeout = base::Duration::millis(100);  // 0: flush after every record

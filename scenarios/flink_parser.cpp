@@ -256,6 +256,12 @@ FlinkSection parse_flink(const yaml::Node* node, Position around, Diagnostics& d
         "flink: restart-strategy.exponential-delay.initial-backoff must not be greater "
         "than max-backoff");
   }
+  if (section.options.buffer_debloat.min_buffer_bytes > section.options.segment_bytes) {
+    // Flink 1.20 TaskManagerConfiguration.
+    diagnostics.error(node->position,
+                      "flink: taskmanager.memory.min-segment-size must not be greater than "
+                      "taskmanager.memory.segment-size");
+  }
   if (section.options.heartbeat_timeout < section.options.heartbeat_interval) {
     // Flink 1.10 HeartbeatServices.
     diagnostics.error(node->position,

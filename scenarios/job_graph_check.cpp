@@ -108,6 +108,22 @@ void settle_parallelism(Job& job, const std::vector<std::int32_t>& order,
   }
 }
 
+// Flink StreamGraphGenerator.determineSlotSharingGroup: the group of the inputs if they are all in
+// one, else the default one.
+void settle_slot_sharing(Job& job, const std::vector<std::int32_t>& order) {
+  for (const std::int32_t index : order) {
+    OperatorSpec& op = job.operators[at(index)];
+    if (op.slot_sharing_group.has_value()) continue;
+    op.slot_sharing_group = "default";
+    if (op.inputs.empty()) continue;
+    const std::string group = *job.operators[at(op.inputs.front())].slot_sharing_group;
+    const bool same = std::all_of(op.inputs.begin(), op.inputs.end(), [&](std::int32_t input) {
+      return *job.operators[at(input)].slot_sharing_group == group;
+    });
+    if (same) op.slot_sharing_group = group;
+  }
+}
+
 // An operator that follows its input into too many subtasks is no second mistake.
 bool takes_over_mistake(const Job& job, const OperatorSpec& op, std::int32_t most) {
   if (op.own_parallelism || op.inputs.empty() || op.partitioner != PartitionerKind::kForward) {
@@ -155,6 +171,7 @@ void check_job_graph(Job& job, std::int32_t job_parallelism, Diagnostics& diagno
     return;
   }
   settle_parallelism(job, order, job_parallelism, diagnostics);
+  settle_slot_sharing(job, order);
   check_max_parallelism(job, diagnostics);
   check_ends(job, diagnostics);
 }

@@ -43,6 +43,8 @@ std::string bound_text(ValueType type, std::int64_t bound) {
   switch (type) {
     case ValueType::kDuration:
       return std::to_string(bound) + "ns";
+    case ValueType::kSize:
+      return std::to_string(bound) + 'B';
     case ValueType::kMilli:
       return milli_text(bound);
     case ValueType::kPercent:
@@ -207,6 +209,19 @@ std::optional<base::Duration> MapReader::duration(std::string_view key) {
     return std::nullopt;
   }
   if (!in_range(row, parsed.value().ns, *value)) return std::nullopt;
+  return parsed.value();
+}
+
+std::optional<std::int64_t> MapReader::size(std::string_view key) {
+  const KeySpec& row = spec(key);
+  const std::optional<std::string_view> value = scalar(row);
+  if (!value.has_value()) return std::nullopt;
+  const Parsed<std::int64_t> parsed = parse_size(*value);
+  if (!parsed.ok()) {
+    error(key, in_quotes(*value) + ' ' + parsed.error());
+    return std::nullopt;
+  }
+  if (!in_range(row, parsed.value(), *value)) return std::nullopt;
   return parsed.value();
 }
 

@@ -41,6 +41,7 @@ class MapReader {
   [[nodiscard]] std::optional<std::int64_t> number(
       std::string_view key);  // integer, milli, percent
   [[nodiscard]] std::optional<base::Duration> duration(std::string_view key);
+  [[nodiscard]] std::optional<std::int64_t> size(std::string_view key);
   [[nodiscard]] bool boolean(std::string_view key);
   [[nodiscard]] bool flag(std::string_view key);
   [[nodiscard]] base::BytesPerSecond bandwidth(std::string_view key);

@@ -109,10 +109,14 @@ struct OperatorSpec {
   engine::ChainingStrategy chaining = engine::ChainingStrategy::ALWAYS;
   Duration cost;                                  // of one record, on a core of speed 1
   Guarantee guarantee = Guarantee::kExactlyOnce;  // sinks
-  std::string file;                               // sources: a path that can be opened
-  std::int32_t repeats = 1;                       // sources: how many times over the file is read
-  OfferedLoad load;                               // sources
-  bool finite = false;                            // sources: `then: finish`
+  std::optional<std::string> slot_sharing_group;  // after the checks of the job there is one
+  std::optional<Duration> buffer_timeout;         // of what it sends; none: the job's
+  std::string file;                               // sources: a path that can be opened, or
+  std::int64_t made_up_records = 0;               // so many records of `record_bytes` on the wire
+  std::int64_t record_bytes = 0;
+  std::int32_t repeats = 1;  // sources: how many times over the file is read
+  OfferedLoad load;          // sources
+  bool finite = false;       // sources: `then: finish`
   Position position;
   Position parallelism_position;
 };

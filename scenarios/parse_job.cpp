@@ -91,13 +91,34 @@ OfferedLoad parse_load(MapReader& reader, Diagnostics& diagnostics) {
   return load;
 }
 
-std::string parse_file(MapReader& reader, const std::string& directory, std::int32_t& repeats) {
+// Reads what is made up: so many records, all of one size.
+void parse_made_up(MapReader& reader, MapReader& from, OperatorSpec& op) {
+  if (from.has("file"))
+    from.error("records", "a source reads a file or makes up records, not both");
+  if (from.has("repeat")) from.error("repeat", "only files are read again");
+  op.made_up_records = from.number("records").value_or(1);
+  if (!reader.has("size")) {
+    reader.error_here("makes up records and has no \"size\" for them, such as size: 100B");
+  }
+  op.record_bytes = reader.size("size").value_or(find_key(kOperatorSection, "size")->min);
+}
+
+std::string parse_file(MapReader& reader, const std::string& directory, OperatorSpec& op) {
   if (!reader.has("from")) {
-    reader.error_here("is a source and has no \"from\", such as from: {file: text.txt}");
+    reader.error_here(
+        "is a source and has no \"from\", such as from: {file: text.txt} or from: {records: "
+        "10000}");
     return {};
   }
   MapReader from = reader.section("from", kSourceFromSection);
-  repeats = from.small("repeat");
+  if (from.has("records")) {
+    parse_made_up(reader, from, op);
+    return {};
+  }
+  if (reader.has("size"))
+    reader.error("size", "only records that are made up have a size to choose");
+  op.repeats = from.small("repeat");
+  if (!from.has("file")) from.error_here("needs a file or a number of records");
   std::string path = from.text("file").value_or("");
   if (path.empty()) return path;
   // Those from the command line are relative to where it was typed.
@@ -166,20 +187,27 @@ OperatorSpec parse_operator(MapReader& reader, const std::string& directory,
   parse_function(reader, op, kind.has_value());
   if (kind.has_value()) {
     only_for(reader, "from", is_source, "sources");
+    only_for(reader, "size", is_source, "sources");
     only_for(reader, "rate", is_source, "sources");
     only_for(reader, "then", is_source, "sources");
     only_for(reader, "guarantee", is_sink, "sinks");
+    only_for(reader, "buffer_timeout", !is_sink, "operators that are no sinks");
     only_for(reader, "input", !is_source, "operators that are no sources");
     only_for(reader, "by", !is_source, "operators that are no sources");
   }
   if (is_source) {
-    op.file = parse_file(reader, directory, op.repeats);
+    op.file = parse_file(reader, directory, op);
     op.load = parse_load(reader, diagnostics);
     op.finite = reader.choice("then").value_or(0) == 1;
   }
   if (is_sink) op.guarantee = static_cast<Guarantee>(reader.choice("guarantee").value_or(0));
   op.chaining = kChaining[static_cast<std::size_t>(reader.choice("chain").value_or(0))];
   op.cost = reader.time_span("cost");
+  op.slot_sharing_group = reader.text("slot_sharing_group");
+  // Flink's DataStream.setBufferTimeout takes whole milliseconds.
+  if (const std::optional<Duration> timeout = reader.duration("buffer_timeout")) {
+    op.buffer_timeout = Duration::millis(timeout->millis_truncated());
+  }
   op.own_parallelism = reader.has("parallelism");
   op.parallelism_position = reader.position("parallelism");
   if (op.own_parallelism) op.parallelism = reader.small("parallelism");

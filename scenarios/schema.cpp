@@ -10,6 +10,9 @@ constexpr auto kRequired = Presence::kRequired;
 constexpr auto kNotYet = Presence::kNotYet;
 
 constexpr std::int64_t kMostSubtasks = 32768;  // Flink's upper bound of max parallelism
+// A made-up record has a text of one letter at least, and fits into a few buffers.
+constexpr std::int64_t kRecordBytesMin = 15;
+constexpr std::int64_t kRecordBytesMax = 1'048'576;
 constexpr std::int64_t kEver = std::numeric_limits<std::int64_t>::max();
 
 using T = ValueType;
@@ -108,18 +111,28 @@ constexpr std::array kOperatorKeys = std::to_array<KeySpec>({
     {"max_parallelism", T::kInteger, kOptional, {}, 1, kMostSubtasks, {}, "number of key groups"},
     {"cost", T::kDuration, kOptional, "1us", 0, kEver, {}, "of one record on a core of speed 1"},
     {"chain", T::kChoice, kOptional, "always", 0, 0, "always|head|never", "ChainingStrategy"},
+    {"slot_sharing_group", T::kName, kOptional, {}, 0, 0, {}, "whose subtasks may share its slots"},
+    {"buffer_timeout", T::kDuration, kOptional, {}, 0, kEver, {}, "of what it sends"},
     {"from", T::kSection, kOptional, {}, 0, 0, {}, "sources: where the records are"},
+    {"size",
+     T::kSize,
+     kOptional,
+     {},
+     kRecordBytesMin,
+     kRecordBytesMax,
+     {},
+     "sources: bytes of a made-up record on the wire"},
     {"rate", T::kOther, kOptional, "max", 0, 0, {}, "sources: when they come into being"},
     {"then", T::kChoice, kOptional, "stay", 0, 0, "stay|finish", "sources: after the last one"},
     {"guarantee", T::kChoice, kOptional, "exactly_once", 0, 0, "exactly_once|at_least_once",
      "sinks: in transactions, or as they come"},
     {"keys", T::kOther, kNotYet, {}, 0, 0, {}, "distribution of keys"},
-    {"size", T::kOther, kNotYet, {}, 0, 0, {}, "distribution of sizes"},
     {"state", T::kOther, kNotYet, {}, 0, 0, {}, "size of state per key"},
 });
 
 constexpr std::array kSourceFromKeys = std::to_array<KeySpec>({
-    {"file", T::kText, kRequired, {}, 0, 0, {}, "a text file, a record a line"},
+    {"file", T::kText, kOptional, {}, 0, 0, {}, "a text file, a record a line"},
+    {"records", T::kInteger, kOptional, {}, 1, 1'000'000'000, {}, "so many that are made up"},
     {"repeat", T::kInteger, kOptional, "1", 1, 1'000'000, {}, "so many times, one after the other"},
 });
 

@@ -18,6 +18,7 @@ enum class ValueType : std::uint8_t {
   kMilli,    // a decimal number; min and max in thousandths
   kBoolean,
   kDuration,  // min and max in nanoseconds
+  kSize,      // min and max in bytes
   kBandwidth,
   kPercent,  // min and max in parts per million
   kChoice,   // one of `choices`

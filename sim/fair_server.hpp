@@ -26,10 +26,11 @@ struct FairShare {
 
 class FairQueue {
  public:
-  // `flow` has a message of that size to send. Requires: it is not in the queue already.
-  void push(std::uint32_t flow, FairShare& share, std::int64_t bytes) {
+  // `flow` has a message of that size to send, which the owner calls `message`. Requires: it is not
+  // in the queue already.
+  void push(std::uint32_t flow, FairShare& share, std::int64_t bytes, std::uint32_t message) {
     share.last_tag = std::max(virtual_time_, share.last_tag) + bytes;
-    heap_.push_back({share.last_tag, next_sequence_++, bytes, flow});
+    heap_.push_back({share.last_tag, next_sequence_++, bytes, flow, message});
     std::push_heap(heap_.begin(), heap_.end(), later);
   }
 
@@ -47,6 +48,11 @@ class FairQueue {
     return entry.flow;
   }
 
+  // Whom the next pop gives, if nobody comes in between: for fetching what it will need.
+  // Requires: not empty.
+  [[nodiscard]] std::uint32_t next_flow() const { return heap_.front().flow; }
+  [[nodiscard]] std::uint32_t next_message() const { return heap_.front().message; }
+
   // Cost: O(flows). Ignores a flow that is not in the queue.
   void remove(std::uint32_t flow) {
     std::erase_if(heap_, [flow](const Entry& entry) { return entry.flow == flow; });
@@ -59,6 +65,7 @@ class FairQueue {
     std::uint64_t sequence;  // never equal: no heap gets to break a tie its own way
     std::int64_t bytes;
     std::uint32_t flow;
+    std::uint32_t message;
   };
   static bool later(const Entry& a, const Entry& b) {
     return a.tag != b.tag ? a.tag > b.tag : a.sequence > b.sequence;

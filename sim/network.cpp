@@ -11,7 +11,7 @@ Network::Network(Simulation& simulation, Duration latency, Duration loopback_lat
 
 Network::~Network() {
   for (std::uint32_t i = 0; i < flows_.size(); ++i) {
-    if (flows_[i].open) {
+    if (flows_[i].open()) {
       close_flow({(std::uint64_t{flows_[i].generation} << 32) | (std::uint64_t{i} + 1)});
     }
   }
@@ -68,7 +68,6 @@ FlowId Network::open_flow(HostId from, HostId to) {
     free_flows_.pop_back();
   }
   Flow fresh;
-  fresh.open = true;
   fresh.generation = flows_[index].generation + 1;
   fresh.from = host_index(from);
   fresh.to = host_index(to);
@@ -79,7 +78,7 @@ FlowId Network::open_flow(HostId from, HostId to) {
 
 bool Network::is_open(FlowId flow) const {
   const std::uint32_t index = index_of(flow);
-  return flow.value != 0 && index < flows_.size() && flows_[index].open &&
+  return flow.value != 0 && index < flows_.size() && flows_[index].open() &&
          flows_[index].generation == flow.value >> 32;
 }
 
@@ -97,9 +96,21 @@ std::uint32_t Network::new_message() {
   return index;
 }
 
+void Network::fetch_ahead(const FairQueue& queue) const {
+  if (queue.empty()) return;
+  __builtin_prefetch(&flows_[queue.next_flow()]);
+  const Message* message = &messages_[queue.next_message()];
+  __builtin_prefetch(message);
+  __builtin_prefetch(&message->written);
+  __builtin_prefetch(&message->delivered);
+}
+
 void Network::free_message(std::uint32_t index) {
-  messages_[index] = Message{};
-  messages_[index].next = free_message_;
+  Message& message = messages_[index];
+  message.event = message.written_event = {};
+  message.written.reset();
+  message.delivered.reset();
+  message.next = free_message_;
   free_message_ = index;
 }
 
@@ -128,7 +139,7 @@ void Network::send(FlowId id, std::int64_t bytes, base::Callback written,
   if (flow.to_send == kNone) {
     flow.to_send = added;
     Port& port = out_[flow.from];
-    port.queue.push(index, flow.out, bytes);
+    port.queue.push(index, flow.out, bytes, added);
     if (port.serving == kNone) serve_out(flow.from);
   }
 }
@@ -150,6 +161,7 @@ void Network::serve_out(std::uint32_t host) {
   Port& port = out_[host];
   if (port.queue.empty()) return;
   port.serving = port.queue.pop();
+  fetch_ahead(port.queue);
   Flow& flow = flows_[port.serving];
   Message& message = messages_[flow.to_send];
   const Time now = simulation_->now();
@@ -173,7 +185,9 @@ void Network::on_written(std::uint32_t host) {
   port.bytes += message.bytes;
   base::Callback written = std::move(message.written);
   flow.to_send = message.next;
-  if (flow.to_send != kNone) port.queue.push(index, flow.out, messages_[flow.to_send].bytes);
+  if (flow.to_send != kNone) {
+    port.queue.push(index, flow.out, messages_[flow.to_send].bytes, flow.to_send);
+  }
   serve_out(host);
   if (written) written();
 }
@@ -182,7 +196,7 @@ void Network::on_arrived(std::uint32_t index) {
   Flow& flow = flows_[index];
   Port& port = in_[flow.to];
   if (++flow.arrived > 1) return;  // an earlier one is in line for the flow
-  port.queue.push(index, flow.in, messages_[flow.first].bytes);
+  port.queue.push(index, flow.in, messages_[flow.first].bytes, flow.first);
   if (port.serving == kNone) serve_in(flow.to);
 }
 
@@ -191,6 +205,7 @@ void Network::serve_in(std::uint32_t host) {
   Port& port = in_[host];
   if (port.queue.empty()) return;
   port.serving = port.queue.pop();
+  fetch_ahead(port.queue);
   const Message& message = messages_[flows_[port.serving].first];
   const Time taken_in = port.line.send(simulation_->now(), message.bytes);
   // Rounding, or a latency that has grown, may have put the arrival too early.
@@ -205,7 +220,9 @@ void Network::on_received(std::uint32_t host) {
   Flow& flow = flows_[index];
   port.bytes += messages_[flow.first].bytes;
   base::Callback delivered = take_first(flow);
-  if (--flow.arrived > 0) port.queue.push(index, flow.in, messages_[flow.first].bytes);
+  if (--flow.arrived > 0) {
+    port.queue.push(index, flow.in, messages_[flow.first].bytes, flow.first);
+  }
   serve_in(host);
   if (delivered) delivered();
 }
@@ -253,7 +270,7 @@ void Network::close_flow(FlowId id) {
   if (!is_open(id)) return;
   const std::uint32_t index = index_of(id);
   Flow& flow = flows_[index];
-  flow.open = false;
+  ++flow.generation;
 
   // Destroyed last: their destructors may come back to the network.
   std::vector<base::Callback> dropped;

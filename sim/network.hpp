@@ -84,17 +84,20 @@ class Network final : public EventHandler {
     EventId event;                  // the end of the service
     std::int64_t bytes = 0;         // through so far
   };
-  struct Message {
+  // With many hosts next to nothing of a flow or a message is in the cache when its turn comes, so
+  // both begin with a cache line, and what a step reads lies together.
+  static constexpr std::size_t kCacheLine = 64;
+  struct alignas(kCacheLine) Message {
     std::int64_t bytes = 0;
-    std::uint32_t next = kNone;
     Time last_byte_in;      // at the receiver, whose interface may still be busy then
     EventId event;          // arrival, or delivery over loopback
     EventId written_event;  // loopback only
+    std::uint32_t next = kNone;
     base::Callback written;
     base::Callback delivered;
   };
-  struct Flow {
-    bool open = false;
+  struct alignas(kCacheLine) Flow {
+    // Odd: open. So a flow of any other generation is recognised, and of a closed one.
     std::uint32_t generation = 0;
     std::uint32_t from = 0;
     std::uint32_t to = 0;
@@ -102,13 +105,16 @@ class Network final : public EventHandler {
     std::uint32_t first = kNone;
     std::uint32_t last = kNone;
     std::uint32_t to_send = kNone;
-    std::size_t undelivered = 0;
-    std::size_t arrived = 0;  // of the first ones, waiting for the receiver's interface or in it
+    std::uint32_t undelivered = 0;
+    std::uint32_t arrived = 0;  // of the first ones, waiting for the receiver's interface or in it
     Duration latency;
     Time last_arrival;  // arrivals of a flow keep their order
     FairShare out;
     FairShare in;
+
+    [[nodiscard]] bool open() const { return generation % 2 == 1; }
   };
+  static_assert(sizeof(Flow) == kCacheLine);
 
   [[nodiscard]] static std::uint64_t event_argument(Step step, std::uint32_t index) {
     return (static_cast<std::uint64_t>(step) << 32) | index;
@@ -118,6 +124,8 @@ class Network final : public EventHandler {
   }
   [[nodiscard]] std::uint32_t host_index(HostId host) const;
 
+  // Asks for what the next message of a port will need, while others have their turn.
+  void fetch_ahead(const FairQueue& queue) const;
   std::uint32_t new_message();
   void free_message(std::uint32_t index);
   void send_over_loopback(std::uint32_t flow, std::uint32_t message);

@@ -45,4 +45,20 @@ CheckpointOptions CheckpointOptions::as_unaligned() const {
   return unaligned;
 }
 
+CheckpointOptions CheckpointOptions::with_unaligned_unsupported() const {
+  CheckpointOptions options = *this;
+  if (needs_channel_state()) options.alignment = AlignmentType::FORCED_ALIGNED;
+  return options;
+}
+
+CheckpointOptions CheckpointOptions::with_unaligned_supported() const {
+  CheckpointOptions options = *this;
+  if (alignment == AlignmentType::FORCED_ALIGNED) {
+    options.alignment = aligned_checkpoint_timeout == base::Duration::max()
+                            ? AlignmentType::UNALIGNED
+                            : AlignmentType::ALIGNED;
+  }
+  return options;
+}
+
 }  // namespace tailrace::engine

@@ -54,8 +54,17 @@ struct CheckpointOptions {
            aligned_checkpoint_timeout < base::Duration::max();
   }
   [[nodiscard]] bool is_unaligned() const { return alignment == AlignmentType::UNALIGNED; }
+  // Whether its barriers wait for each other.
+  [[nodiscard]] bool needs_alignment() const {
+    return alignment != AlignmentType::AT_LEAST_ONCE &&
+           (is_savepoint(type) || alignment != AlignmentType::UNALIGNED);
+  }
   // Requires: UNALIGNED, or ALIGNED and no savepoint.
   [[nodiscard]] CheckpointOptions as_unaligned() const;
+  // For a channel whose data in flight could not be restored, and back again behind it: what would
+  // overtake is FORCED_ALIGNED meanwhile.
+  [[nodiscard]] CheckpointOptions with_unaligned_unsupported() const;
+  [[nodiscard]] CheckpointOptions with_unaligned_supported() const;
   [[nodiscard]] bool needs_channel_state() const {
     return alignment == AlignmentType::UNALIGNED || is_timeoutable();
   }

@@ -124,7 +124,9 @@ std::shared_ptr<const TaskDeploymentDescriptor> ExecutionGraph::describe(Executi
         graph_->edges->subpartition_counts(edge.pattern, job_vertex.parallelism, consumers);
     descriptor->outputs.push_back(ResultPartitionDescriptor{
         ResultPartitionId{edge.data_set, target.subtask(), target.execution().id},
-        counts[static_cast<std::size_t>(target.subtask())], edge.partitioner, edge.type});
+        counts[static_cast<std::size_t>(target.subtask())], edge.partitioner, edge.type,
+        static_cast<std::int32_t>(descriptor->outputs.size()),
+        edge.supports_unaligned_checkpoints});
   }
   for (const JobEdge& edge : job_vertex.inputs) {
     const std::int32_t producers =

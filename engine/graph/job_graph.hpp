@@ -38,6 +38,10 @@ struct JobEdge {
   PartitionerKind partitioner = PartitionerKind::kForward;
   DistributionPattern pattern = DistributionPattern::POINTWISE;
   RecordType type = RecordType::kString;
+  std::optional<base::Duration> buffer_timeout;  // none: the job's
+  // 1.20, S-3.30: false for pointwise and broadcast edges, and for all that lead to the same vertex
+  // as one of those.
+  bool supports_unaligned_checkpoints = true;
 };
 
 struct JobVertex {

@@ -11,6 +11,7 @@
 
 #include "engine/ids.hpp"
 #include "engine/record.hpp"
+#include "sim/base/time.hpp"
 
 namespace tailrace::engine {
 
@@ -37,6 +38,7 @@ struct StreamNode {
   std::int32_t max_parallelism = -1;  // -1: the job's, or by default (S-2.7)
   ChainingStrategy chaining = ChainingStrategy::ALWAYS;
   std::string slot_sharing_group = "default";
+  std::optional<base::Duration> buffer_timeout;  // of its out-edges; none: the job's
   // Flink's setUidHash: a second id under which a restore looks for state (S-1.6).
   std::optional<OperatorId> user_defined_id;
   std::shared_ptr<const StreamOperatorFactory> factory;

@@ -205,6 +205,8 @@ class Generator {
                            ? DistributionPattern::POINTWISE
                            : DistributionPattern::ALL_TO_ALL;
     job_edge.type = stream_edge.type;
+    job_edge.buffer_timeout =
+        graph_.nodes[static_cast<std::size_t>(stream_edge.source)].buffer_timeout;
     source.outputs.push_back(job_edge);
     target_vertex.inputs.push_back(job_edge);
   }
@@ -237,6 +239,7 @@ class Generator {
       new_index[static_cast<std::size_t>(old)] = static_cast<std::int32_t>(sorted.size());
       sorted.push_back(std::move(job_.vertices[static_cast<std::size_t>(old)]));
     }
+    std::vector<std::uint8_t> overtaking(sorted.size(), 1);  // barriers may overtake before it
     std::int32_t data_set = 0;
     for (std::size_t i = 0; i < sorted.size(); ++i) {
       sorted[i].index = static_cast<std::int32_t>(i);
@@ -244,10 +247,16 @@ class Generator {
         edge.data_set = data_set++;
         edge.source_vertex = new_index[static_cast<std::size_t>(edge.source_vertex)];
         edge.target_vertex = new_index[static_cast<std::size_t>(edge.target_vertex)];
+        if (edge.pattern == DistributionPattern::POINTWISE ||
+            edge.partitioner == PartitionerKind::kBroadcast) {
+          overtaking[static_cast<std::size_t>(edge.target_vertex)] = 0;
+        }
       }
     }
-    for (const JobVertex& vertex : sorted) {
-      for (const JobEdge& edge : vertex.outputs) {
+    for (JobVertex& vertex : sorted) {
+      for (JobEdge& edge : vertex.outputs) {
+        edge.supports_unaligned_checkpoints =
+            overtaking[static_cast<std::size_t>(edge.target_vertex)] != 0;
         sorted[static_cast<std::size_t>(edge.target_vertex)]
             .inputs[static_cast<std::size_t>(edge.target_input)] = edge;
       }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -15,6 +16,9 @@
 namespace tailrace::engine {
 
 class NetworkBuffer;
+
+// A segment that counts for no subpartition.
+inline constexpr std::int32_t kUnknownSubpartition = -1;
 
 class BufferRecycler {
  public:
@@ -25,9 +29,33 @@ class BufferRecycler {
   ~BufferRecycler() = default;
 };
 
+// The bytes of a segment, with room in front of them for the header of a message: a full buffer
+// travels by exchange of its memory, not by copies of it.
+class SegmentMemory {
+ public:
+  static constexpr std::size_t kHeaderRoom = 64;
+
+  SegmentMemory() = default;
+  // Left uninitialised: pages that nobody writes to are never touched.
+  explicit SegmentMemory(std::uint32_t capacity)
+      : memory_(new std::byte[kHeaderRoom + capacity]), capacity_(capacity) {}
+
+  [[nodiscard]] bool exists() const { return memory_ != nullptr; }
+  // Requires: exists().
+  [[nodiscard]] std::byte* data() { return memory_.get() + kHeaderRoom; }
+  [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  std::uint32_t capacity_ = 0;
+};
+
 // One segment while it is out of its pool. Owned by its pool; never moves.
 class NetworkBuffer {
  public:
+  explicit NetworkBuffer(std::uint32_t capacity)
+      : memory_(capacity), data_(memory_.data()), capacity_(capacity) {}
+  // Of memory that belongs to somebody else and stays.
   NetworkBuffer(std::byte* data, std::uint32_t capacity) : data_(data), capacity_(capacity) {}
   NetworkBuffer(const NetworkBuffer&) = delete;
   NetworkBuffer& operator=(const NetworkBuffer&) = delete;
@@ -36,10 +64,23 @@ class NetworkBuffer {
   [[nodiscard]] const std::byte* data() const { return data_; }
   [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
 
-  // Who gets it back. Requires: no reference is out.
-  void lend(BufferRecycler& recycler) {
+  // Whether its memory may be exchanged for another of the same capacity.
+  [[nodiscard]] bool fits(const SegmentMemory& other) const {
+    return memory_.exists() && other.exists() && other.capacity() == capacity_;
+  }
+  // Every view of the segment sees the other bytes from now on. Requires: fits(other).
+  void exchange_memory(SegmentMemory& other) {
+    TAILRACE_ASSERT(fits(other));
+    std::swap(memory_, other);
+    data_ = memory_.data();
+  }
+
+  // Who gets it back, and which of its subpartitions it counts for until then. Requires: no reference
+  // is out.
+  void lend(BufferRecycler& recycler, std::int32_t subpartition = kUnknownSubpartition) {
     TAILRACE_ASSERT(references_ == 0);
     recycler_ = &recycler;
+    subpartition_ = subpartition;
     written_ = 0;
     finished_ = false;
   }
@@ -51,6 +92,7 @@ class NetworkBuffer {
     if (--references_ == 0) recycler_->recycle(*this);
   }
   [[nodiscard]] std::uint32_t references() const { return references_; }
+  [[nodiscard]] std::int32_t subpartition() const { return subpartition_; }
 
   // How far its writer has come, for all readers of an open buffer (Flink 1.10
   // BufferBuilder.PositionMarker).
@@ -60,11 +102,13 @@ class NetworkBuffer {
   [[nodiscard]] bool finished() const { return finished_; }
 
  private:
+  SegmentMemory memory_;  // none: it belongs to somebody else
   std::byte* data_;
   std::uint32_t capacity_;
   std::uint32_t written_ = 0;
   bool finished_ = false;
   std::uint32_t references_ = 0;
+  std::int32_t subpartition_ = kUnknownSubpartition;
   BufferRecycler* recycler_ = nullptr;
 };
 
@@ -96,6 +140,11 @@ class Buffer {
   }
 
   explicit operator bool() const { return segment_ != nullptr; }
+  // The segment, if nobody else has a reference to it, its writer included; else null.
+  [[nodiscard]] NetworkBuffer* sole_segment() const {
+    return segment_ != nullptr && segment_->references() == 1 ? segment_ : nullptr;
+  }
+  [[nodiscard]] std::uint32_t begin() const { return begin_; }
   [[nodiscard]] std::uint32_t size() const { return end_ - begin_; }
   [[nodiscard]] std::span<const std::byte> bytes() const {
     return segment_ == nullptr ? std::span<const std::byte>{}

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/network/buffer.hpp"
+#include "engine/network/data_type.hpp"
 
 namespace tailrace::engine {
 
@@ -22,6 +23,7 @@ using EventBytes = std::shared_ptr<const std::vector<std::byte>>;
 struct NetworkItem {
   Buffer buffer;
   EventBytes event;
+  DataType type = DataType::kDataBuffer;
 
   [[nodiscard]] bool is_buffer() const { return event == nullptr; }
   [[nodiscard]] std::uint32_t size() const {
@@ -33,9 +35,8 @@ class BufferConsumer {
  public:
   BufferConsumer() = default;
   explicit BufferConsumer(NetworkBuffer& segment) : segment_(&segment), reference_(segment, 0, 0) {}
-  // `blocks`: the reader gets nothing behind this event until it asks to go on.
-  explicit BufferConsumer(EventBytes event, bool blocks = false)
-      : event_(std::move(event)), known_finished_(true), blocks_(blocks) {}
+  explicit BufferConsumer(EventBytes event, DataType type = DataType::kEventBuffer)
+      : event_(std::move(event)), known_finished_(true), type_(type) {}
 
   [[nodiscard]] bool is_buffer() const { return segment_ != nullptr; }
   // Whether the reader knows that the writer has finished. Always true for events.
@@ -47,15 +48,28 @@ class BufferConsumer {
                : segment_->written() - read_;
   }
   [[nodiscard]] std::uint32_t read() const { return read_; }
-  [[nodiscard]] bool blocks() const { return blocks_; }
+  [[nodiscard]] DataType type() const { return type_; }
   [[nodiscard]] const NetworkBuffer* segment() const { return segment_; }
+  // Null: a buffer, or an event that has been taken.
+  [[nodiscard]] const EventBytes& event() const { return event_; }
+  // What has been written and not read, without reading it; may be empty. Requires: is_buffer().
+  [[nodiscard]] Buffer unread_slice() const {
+    TAILRACE_ASSERT(is_buffer());
+    return Buffer(*segment_, read_, segment_->written());
+  }
+  // The reader learns at once that the writer has finished (Flink: a consumer of a buffer that was
+  // complete before it was queued, as those of recovered state). Requires: it has.
+  void know_finished() {
+    TAILRACE_ASSERT(segment_ == nullptr || segment_->finished());
+    known_finished_ = true;
+  }
 
   // Takes what has been written since the last call; may be empty.
   NetworkItem build() {
-    if (segment_ == nullptr) return {{}, std::exchange(event_, nullptr)};
+    if (segment_ == nullptr) return {{}, std::exchange(event_, nullptr), type_};
     known_finished_ = segment_->finished();
     const std::uint32_t begin = std::exchange(read_, segment_->written());
-    return {Buffer(*segment_, begin, read_), nullptr};
+    return {Buffer(*segment_, begin, read_), nullptr, DataType::kDataBuffer};
   }
 
  private:
@@ -64,7 +78,7 @@ class BufferConsumer {
   EventBytes event_;
   std::uint32_t read_ = 0;
   bool known_finished_ = false;
-  bool blocks_ = false;
+  DataType type_ = DataType::kDataBuffer;
 };
 
 }  // namespace tailrace::engine

@@ -3,42 +3,24 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/network/f110/local_buffer_pool.hpp"
-
 namespace tailrace::engine {
 
-namespace {
-
-// Segments that are allocated together; 1 MiB at Flink's default size. An idle gate touches little.
-constexpr std::int32_t kSegmentsPerSlab = 32;
-
-}  // namespace
-
-NetworkBufferPool::NetworkBufferPool(std::int32_t total_segments, std::int32_t segment_bytes)
-    : total_(total_segments), segment_bytes_(segment_bytes) {
+NetworkBufferPool::NetworkBufferPool(std::int32_t total_segments, std::int32_t segment_bytes,
+                                     const NetworkSemantics& semantics)
+    : semantics_(semantics), total_(total_segments), segment_bytes_(segment_bytes) {
   // None at all is a configuration of which every task fails, not one that cannot be.
   TAILRACE_ASSERT(total_segments >= 0 && segment_bytes > 0);
 }
 
 NetworkBufferPool::~NetworkBufferPool() = default;
 
-void NetworkBufferPool::add_slab() {
-  const std::int32_t count = std::min(kSegmentsPerSlab, total_ - created_);
-  const auto bytes = static_cast<std::size_t>(segment_bytes_);
-  // Left uninitialised: pages that nobody writes to are never touched.
-  slabs_.emplace_back(new std::byte[bytes * static_cast<std::size_t>(count)]);
-  for (std::int32_t i = 0; i < count; ++i) {
-    segments_.push_back(
-        std::make_unique<NetworkBuffer>(slabs_.back().get() + bytes * static_cast<std::size_t>(i),
-                                        static_cast<std::uint32_t>(segment_bytes_)));
-    free_.push_back(segments_.back().get());
-  }
-  created_ += count;
-}
-
 NetworkBuffer* NetworkBufferPool::request_memory_segment() {
   if (out_ == total_) return nullptr;
-  if (free_.empty()) add_slab();
+  if (free_.empty()) {
+    segments_.push_back(
+        std::make_unique<NetworkBuffer>(static_cast<std::uint32_t>(segment_bytes_)));
+    free_.push_back(segments_.back().get());
+  }
   NetworkBuffer* segment = free_.back();
   free_.pop_back();
   ++out_;
@@ -47,15 +29,42 @@ NetworkBuffer* NetworkBufferPool::request_memory_segment() {
 }
 
 void NetworkBufferPool::return_segment(NetworkBuffer& segment) {
-  TAILRACE_ASSERT(segment.references() == 0 && out_ > 0);
+  NetworkBuffer* const one = &segment;
+  return_segments({&one, 1});
+}
+
+void NetworkBufferPool::return_segments(std::span<NetworkBuffer* const> segments) {
+  if (segments.empty()) return;
   const bool was_empty = out_ == total_;
-  free_.push_back(&segment);
-  --out_;
-  if (!was_empty) return;
+  for (NetworkBuffer* segment : segments) {
+    TAILRACE_ASSERT(segment->references() == 0 && out_ > 0);
+    free_.push_back(segment);
+    --out_;
+  }
+  if (was_empty) tell_available();
+}
+
+void NetworkBufferPool::tell_available() {
   available_ = true;
   for (auto& callback : std::exchange(waiting_, {})) callback();
-  // By index: whoever is told may create or destroy a pool at the end of the list.
-  for (std::size_t i = 0; i < pools_.size(); ++i) pools_[i]->on_global_available();
+  if (semantics_.tells_every_local_pool) {
+    // By index: whoever is told may create or destroy a pool at the end of the list.
+    for (std::size_t i = 0; i < pools_.size(); ++i) pools_[i]->on_global_available();
+    return;
+  }
+  // One that finds nothing any more registers again, for the next time.
+  TAILRACE_ASSERT(told_pools_.empty());
+  told_pools_.swap(waiting_pools_);
+  for (std::size_t i = told_pools_.size(); i-- > 0;) {
+    if (told_pools_[i] != nullptr) told_pools_[i]->on_global_available();
+  }
+  told_pools_.clear();
+}
+
+void NetworkBufferPool::forget_waiting(LocalBufferPool& pool) {
+  std::erase(waiting_pools_, &pool);
+  std::replace(told_pools_.begin(), told_pools_.end(), &pool,
+               static_cast<LocalBufferPool*>(nullptr));
 }
 
 void NetworkBufferPool::recycle(NetworkBuffer& segment) {
@@ -77,18 +86,25 @@ std::string NetworkBufferPool::insufficient(std::int32_t required) const {
          "'taskmanager.memory.network.max'.";
 }
 
-LocalBufferPool* NetworkBufferPool::create_buffer_pool(std::int32_t required, std::int32_t max,
+LocalBufferPool* NetworkBufferPool::create_buffer_pool(const BufferPoolSpec& spec,
                                                        std::string* error) {
-  if (guaranteed_ + required > total_) {
-    if (error != nullptr) *error = insufficient(required);
+  if (guaranteed_ + spec.required > total_) {
+    if (error != nullptr) *error = insufficient(spec.required);
     return nullptr;
   }
-  guaranteed_ += required;
-  owned_.push_back(std::make_unique<LocalBufferPool>(*this, required, max));
-  LocalBufferPool* pool = owned_.back().get();
-  pools_.push_back(pool);
+  guaranteed_ += spec.required;
+  std::unique_ptr<LocalBufferPool> made = semantics_.make_local_buffer_pool(*this, spec, error);
+  if (made == nullptr) return nullptr;
+  LocalBufferPool* pool = made.get();
+  owned_.push_back(std::move(made));
+  if (semantics_.redistributes_fixed_pools || spec.required < spec.max) pools_.push_back(pool);
   redistribute_buffers();
   return pool;
+}
+
+LocalBufferPool* NetworkBufferPool::create_buffer_pool(std::int32_t required, std::int32_t max,
+                                                       std::string* error) {
+  return create_buffer_pool({.required = required, .max = max}, error);
 }
 
 bool NetworkBufferPool::reserve_unpooled(std::int32_t count, std::string* error) {

@@ -5,12 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "engine/network/f110/local_buffer_pool.hpp"
-#include "engine/network/f110/netty_message.hpp"
-#include "engine/network/f110/partition_request_client.hpp"
-#include "engine/network/f110/partition_request_queue.hpp"
-#include "engine/network/f110/remote_input_channel.hpp"
+#include "engine/network/netty_message.hpp"
 #include "engine/network/network_buffer_pool.hpp"
+#include "engine/network/partition_request_client.hpp"
+#include "engine/network/partition_request_queue.hpp"
+#include "engine/network/remote_input_channel.hpp"
 #include "engine/network/result_partition_manager.hpp"
 #include "sim/base/lifeline.hpp"
 
@@ -23,7 +22,7 @@ class NetworkEnvironment::Impl final : public ConnectionManager {
         config_(config),
         peers_(peers),
         buffers_(static_cast<std::int32_t>(config.network_memory_bytes / config.segment_bytes),
-                 config.segment_bytes) {}
+                 config.segment_bytes, *config.semantics) {}
 
   PartitionRequestClient& create_partition_request_client(ProcessId producer,
                                                           std::int32_t data_set) override;
@@ -36,11 +35,13 @@ class NetworkEnvironment::Impl final : public ConnectionManager {
   // The consumer's end of a connection.
   class ClientEnd final : public MessageSink {
    public:
-    ClientEnd(Impl& environment, ProcessId server, std::int32_t data_set)
+    ClientEnd(Impl& environment, ProcessId server, std::int32_t index)
         : server_(server),
-          data_set_(data_set),
+          index_(index),
           environment_(environment),
-          client_(*this, environment.wire_) {}
+          client_(*this, environment.wire_, *environment.config_.semantics,
+                  environment.config_.semantics->shares_connections &&
+                      environment.config_.connection_reuse) {}
     void open();
     void send(WireMessageHandle message, bool flow_controlled) override;
 
@@ -48,8 +49,8 @@ class NetworkEnvironment::Impl final : public ConnectionManager {
     [[nodiscard]] PartitionRequestClient& client() { return client_; }
 
     const ProcessId server_;
-    const std::int32_t data_set_;
-    bool lost_ = false;  // the server is gone; the next request opens a new connection
+    const std::int32_t index_;  // Flink ConnectionID
+    bool lost_ = false;         // the server is gone; the next request opens a new connection
 
    private:
     Impl& environment_;
@@ -62,7 +63,10 @@ class NetworkEnvironment::Impl final : public ConnectionManager {
   class ServerEnd final : public MessageSink {
    public:
     ServerEnd(Impl& environment, ConnectionId id, ProcessId client)
-        : environment_(environment), id_(id), client_(client), queue_(*this, environment.wire_) {}
+        : environment_(environment),
+          id_(id),
+          client_(client),
+          queue_(*this, environment.wire_, *environment.config_.semantics) {}
     void send(WireMessageHandle message, bool flow_controlled) override;
     [[nodiscard]] PartitionRequestQueue& queue() { return queue_; }
 
@@ -73,13 +77,26 @@ class NetworkEnvironment::Impl final : public ConnectionManager {
     PartitionRequestQueue queue_;
   };
 
+  // A request whose partition is not here yet.
+  struct AwaitedPartition {
+    std::uint64_t number = 0;
+    ConnectionId connection;
+    PartitionRequest request;
+  };
+  void serve(ServerEnd& end, const PartitionRequest& request);
+  void await_partition(ConnectionId connection, const PartitionRequest& request);
+  void serve_awaited(const ResultPartitionId& partition);
+
   const Ports ports_;
   const NetworkConfig config_;
+  const Time started_ = ports_.clock->now();
   NetworkPeers& peers_;
   WirePool wire_;
   NetworkBufferPool buffers_;
   ResultPartitionManager partitions_;
   std::uint64_t next_channel_id_ = 0;
+  std::vector<AwaitedPartition> awaited_;  // in order of arrival
+  std::uint64_t next_awaited_ = 0;
   std::map<ConnectionId, std::unique_ptr<ClientEnd>> clients_;
   std::map<ConnectionId, std::unique_ptr<ServerEnd>> servers_;
   std::vector<std::unique_ptr<ResultPartition>> kept_;
@@ -132,14 +149,15 @@ void NetworkEnvironment::Impl::ServerEnd::send(WireMessageHandle message, bool f
       });
 }
 
+// Flink draws a connection index for every data set; here its number is the index.
 PartitionRequestClient& NetworkEnvironment::Impl::create_partition_request_client(
     ProcessId producer, std::int32_t data_set) {
+  const std::int32_t index =
+      config_.semantics->shares_connections ? data_set % config_.max_num_tcp_connections : data_set;
   for (const auto& [id, end] : clients_) {
-    if (end->server_ == producer && end->data_set_ == data_set && !end->lost_) {
-      return end->client();
-    }
+    if (end->server_ == producer && end->index_ == index && !end->lost_) return end->client();
   }
-  auto end = std::make_unique<ClientEnd>(*this, producer, data_set);
+  auto end = std::make_unique<ClientEnd>(*this, producer, index);
   end->open();
   ClientEnd& opened = *end;
   clients_.emplace(opened.id(), std::move(end));
@@ -168,39 +186,94 @@ void NetworkEnvironment::Impl::deliver_to_server(ConnectionId id, ProcessId clie
   ServerEnd& end = *found->second;
   switch (kind) {
     case MessageKind::kPartitionRequest: {
-      const PartitionRequest request = parse_partition_request(message);
-      PipelinedSubpartition* subpartition =
-          partitions_.find_subpartition(request.partition, request.subpartition);
-      if (subpartition == nullptr) {
-        end.send(make_partition_not_found(wire_, request.receiver, request.partition), false);
+      const PartitionRequest request = config_.semantics->wire.parse_partition_request(message);
+      if (config_.semantics->requests_wait_at_producer &&
+          !partitions_.has_partition(request.partition)) {
+        await_partition(id, request);
       } else {
-        end.queue().add_reader(request.receiver, request.credit, *subpartition);
+        serve(end, request);
       }
       return;
     }
     case MessageKind::kAddCredit: {
-      const AddCredit credit = parse_add_credit(message);
+      const AddCredit credit = config_.semantics->wire.parse_add_credit(message);
       end.queue().add_credit(credit.receiver, credit.credit);
       return;
     }
     case MessageKind::kResumeConsumption:
       end.queue().resume_consumption(parse_resume_consumption(message));
       return;
+    case MessageKind::kNewBufferSize: {
+      const NewBufferSize size = parse_new_buffer_size(message);
+      end.queue().notify_new_buffer_size(size.receiver, size.bytes);
+      return;
+    }
     case MessageKind::kAckAllUserRecordsProcessed:
       end.queue().acknowledge_all_records_processed(parse_ack_all_user_records_processed(message));
       return;
-    case MessageKind::kCancelPartitionRequest:
-      end.queue().cancel(parse_cancel_partition_request(message));
+    case MessageKind::kCancelPartitionRequest: {
+      const InputChannelId receiver = parse_cancel_partition_request(message);
+      std::erase_if(awaited_, [id, receiver](const AwaitedPartition& one) {
+        return one.connection == id && one.request.receiver == receiver;
+      });
+      end.queue().cancel(receiver);
       return;
+    }
     case MessageKind::kCloseRequest:
       servers_.erase(found);
       ports_.links->close(id);
       return;
     case MessageKind::kBufferResponse:
     case MessageKind::kErrorResponse:
+    case MessageKind::kBacklogAnnouncement:
       break;
   }
   base::fail_assertion("a message from a client", __FILE__, __LINE__);
+}
+
+void NetworkEnvironment::Impl::serve(ServerEnd& end, const PartitionRequest& request) {
+  PipelinedSubpartition* subpartition =
+      partitions_.find_subpartition(request.partition, request.subpartition);
+  if (subpartition == nullptr) {
+    end.send(make_partition_not_found(wire_, request.receiver, request.partition), false);
+  } else {
+    end.queue().add_reader(request.receiver, request.credit, *subpartition, request.subpartition);
+  }
+}
+
+// Flink ResultPartitionManager: what waits is looked at in rounds that begin with the process and
+// are one time-out apart, and given up in the first round that finds it older than the time-out.
+void NetworkEnvironment::Impl::await_partition(ConnectionId connection,
+                                               const PartitionRequest& request) {
+  const std::uint64_t number = next_awaited_++;
+  awaited_.push_back({number, connection, request});
+  const Duration timeout = config_.partition_request_timeout;
+  if (timeout <= Duration{0}) return;  // it waits for ever
+  const Duration age_of_round = Duration::nanos((ports_.clock->now() - started_).ns % timeout.ns);
+  ports_.timers->schedule(timeout * 2 - age_of_round, lifeline_.bind([this, number] {
+    const auto found = std::find_if(awaited_.begin(), awaited_.end(),
+                                    [number](const auto& one) { return one.number == number; });
+    if (found == awaited_.end()) return;
+    const AwaitedPartition given_up = *found;
+    awaited_.erase(found);
+    const auto end = servers_.find(given_up.connection);
+    if (end == servers_.end()) return;
+    const PartitionRequest& late = given_up.request;
+    end->second->send(make_partition_not_found(wire_, late.receiver, late.partition), false);
+  }));
+}
+
+void NetworkEnvironment::Impl::serve_awaited(const ResultPartitionId& partition) {
+  std::vector<AwaitedPartition> ready;
+  for (const AwaitedPartition& one : awaited_) {
+    if (one.request.partition == partition) ready.push_back(one);
+  }
+  std::erase_if(awaited_,
+                [&partition](const auto& one) { return one.request.partition == partition; });
+  for (const AwaitedPartition& one : ready) {
+    const auto end = servers_.find(one.connection);
+    if (end != servers_.end()) serve(*end->second, one.request);
+  }
 }
 
 void NetworkEnvironment::Impl::deliver_to_client(ConnectionId id, const WireMessage& message) {
@@ -217,23 +290,28 @@ NetworkEnvironment::NetworkEnvironment(const Ports& ports, const NetworkConfig& 
     : impl_(std::make_unique<Impl>(ports, config, peers)) {}
 
 NetworkEnvironment::~NetworkEnvironment() {
+  shut_down();
+}
+
+void NetworkEnvironment::shut_down() {
   impl_->servers_.clear();
   impl_->kept_.clear();
 }
 
 std::unique_ptr<ResultPartition> NetworkEnvironment::create_partition(
     const ResultPartitionDescriptor& descriptor, std::string* error) {
-  // Flink 1.10 ResultPartitionFactory.createBufferPoolFactory, pipelined-bounded.
-  const std::int32_t required = descriptor.subpartitions + 1;
-  const std::int32_t max =
-      std::max(required, descriptor.subpartitions * impl_->config_.exclusive_per_channel +
-                             impl_->config_.floating_per_gate);
-  LocalBufferPool* pool = impl_->buffers_.create_buffer_pool(required, max, error);
+  const NetworkConfig& config = impl_->config_;
+  LocalBufferPool* pool = impl_->buffers_.create_buffer_pool(
+      config.semantics->partition_buffers(config, ResultPartitionType::PIPELINED_BOUNDED,
+                                          descriptor.subpartitions),
+      error);
   if (pool == nullptr) return nullptr;
-  auto partition = std::make_unique<ResultPartition>(descriptor, *pool, *impl_->config_.semantics);
+  auto partition = std::make_unique<ResultPartition>(descriptor, *pool, *impl_->config_.semantics,
+                                                     impl_->config_.exclusive_per_channel);
   impl_->partitions_.register_partition(*partition);
   partition->set_release_hook(
       [impl = impl_.get(), id = descriptor.id] { impl->partitions_.release_partition(id); });
+  impl_->serve_awaited(descriptor.id);
   return partition;
 }
 
@@ -244,6 +322,10 @@ std::unique_ptr<SingleInputGate> NetworkEnvironment::create_gate(
       SingleInputGate::Environment{impl_->ports_, impl_->config_, impl_->buffers_, *impl_,
                                    impl_->partitions_, impl_->next_channel_id_},
       std::move(on_failure));
+}
+
+const NetworkConfig& NetworkEnvironment::config() const {
+  return impl_->config_;
 }
 
 void NetworkEnvironment::keep_until_consumed(std::unique_ptr<ResultPartition> partition) {

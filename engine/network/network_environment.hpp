@@ -1,7 +1,8 @@
 // The network stack of one task manager process.
 //
-// Flink 1.10 NettyShuffleEnvironment, NettyConnectionManager, PartitionRequestServerHandler (spec
-// barriers.md 6.6). One connection for each producer process and data set, opened by the consumer.
+// Flink NettyShuffleEnvironment, NettyConnectionManager, PartitionRequestServerHandler (spec
+// barriers.md 6.6). Connections are opened by the consumer: in 1.10 one for each producer process
+// and data set, in 1.20 max_num_tcp_connections for each producer process.
 // Outlives the partitions, writers and gates that were made with it, and every Buffer.
 #pragma once
 
@@ -49,6 +50,8 @@ class NetworkEnvironment {
   std::unique_ptr<SingleInputGate> create_gate(const InputGateDescriptor& descriptor,
                                                base::InplaceFunction<void(std::string)> on_failure);
 
+  [[nodiscard]] const NetworkConfig& config() const;
+
   // Keeps a finished partition of a task that is done until its readers have had everything.
   void keep_until_consumed(std::unique_ptr<ResultPartition> partition);
   // Releases the partitions that are kept for one attempt, read or not.
@@ -58,6 +61,10 @@ class NetworkEnvironment {
   // when all of those are gone and every Buffer has been given back.
   [[nodiscard]] std::int32_t outstanding_segments() const;
   [[nodiscard]] std::int32_t total_segments() const;
+  // The process ends: connections and kept partitions go.
+  // Requires: partitions, writers and gates that were made with it are gone. Then no segment is
+  // outstanding any more; the end of every run and process asserts it.
+  void shut_down();
   // Open connections, as consumer and as producer.
   [[nodiscard]] std::size_t client_connections() const;
   [[nodiscard]] std::size_t server_connections() const;

@@ -24,6 +24,20 @@ inline constexpr std::byte kTagRecordWithTimestamp{0};
 // Length, tag, timestamp, the longest string length, a long.
 inline constexpr std::size_t kRecordOverheadMax = kLengthBytes + 1 + 8 + 5 + 8;
 
+// Bytes of whole stream elements on the wire, for a value of that many bytes: length, tag, and what
+// StreamElementSerializer writes of the element (spec barriers.md 6.2).
+inline constexpr std::size_t kTagBytes = 1;
+inline constexpr std::size_t kTimestampBytes = 8;
+[[nodiscard]] constexpr std::size_t record_bytes(std::size_t value, bool with_timestamp) {
+  return kLengthBytes + kTagBytes + (with_timestamp ? kTimestampBytes : 0) + value;
+}
+inline constexpr std::size_t kWatermarkBytes = kLengthBytes + kTagBytes + kTimestampBytes;
+// An int.
+inline constexpr std::size_t kWatermarkStatusBytes = kLengthBytes + kTagBytes + 4;
+// When it was emitted, the operator's id, the subtask.
+inline constexpr std::size_t kLatencyMarkerBytes =
+    kLengthBytes + kTagBytes + kTimestampBytes + 16 + 4;
+
 [[nodiscard]] inline bool is_ascii(const char* text, std::size_t size) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080ULL;
   std::uint64_t seen = 0;

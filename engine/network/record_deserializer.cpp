@@ -38,6 +38,7 @@ bool RecordDeserializer::next_payload(std::span<const std::byte>& payload) {
       if (from.size() - kLengthBytes > length) {
         payload = from.subspan(kLengthBytes, length);
         at_ += kLengthBytes + length;
+        bytes_read_ += static_cast<std::int64_t>(kLengthBytes + length);
         return true;
       }
     }
@@ -48,6 +49,7 @@ bool RecordDeserializer::next_payload(std::span<const std::byte>& payload) {
     size += get_int32(spanning_.data());
     if (fill_spanning(size)) {
       spanning_complete_ = true;
+      bytes_read_ += static_cast<std::int64_t>(size);
       payload = std::span<const std::byte>(spanning_).subspan(kLengthBytes);
     }
   }
@@ -61,6 +63,13 @@ bool RecordDeserializer::next(Record& record) {
   record = parse_record(payload, type_, text_);
   ++records_read_;
   return true;
+}
+
+void RecordDeserializer::append_unconsumed(std::vector<std::byte>& out) const {
+  if (!spanning_complete_) out.insert(out.end(), spanning_.begin(), spanning_.end());
+  if (!buffer_) return;
+  const std::span<const std::byte> left = rest();
+  out.insert(out.end(), left.begin(), left.end());
 }
 
 void RecordDeserializer::clear() {

@@ -1,6 +1,6 @@
 // Takes the buffers of one channel apart into records.
 //
-// Flink 1.10 SpillingAdaptiveSpanningRecordDeserializer, which here never spills: a record that
+// Flink 1.10 and 1.20 SpillingAdaptiveSpanningRecordDeserializer, which here never spills: a record that
 // spans buffers is put together in memory. A buffer goes back to its owner when its last record is
 // handed out, before that record is processed (spec barriers.md 6.2).
 #pragma once
@@ -35,6 +35,16 @@ class RecordDeserializer {
     return !spanning_complete_ && !spanning_.empty();
   }
   [[nodiscard]] std::int64_t records_read() const { return records_read_; }
+  // Of the records handed out, their length fields included.
+  [[nodiscard]] std::int64_t bytes_read() const { return bytes_read_; }
+
+  // What an unaligned checkpoint must persist of the channel (Flink getUnconsumedBuffer): the bytes
+  // that no record has been made of, from the length field of the first such record on.
+  [[nodiscard]] std::size_t unconsumed_size() const {
+    return (spanning_complete_ ? 0 : spanning_.size()) + (buffer_ ? buffer_.size() - at_ : 0);
+  }
+  // Appends them.
+  void append_unconsumed(std::vector<std::byte>& out) const;
   // Drops everything.
   void clear();
 
@@ -56,6 +66,7 @@ class RecordDeserializer {
   bool spanning_complete_ = false;  // handed out; to be dropped at the next call
   std::string text_;
   std::int64_t records_read_ = 0;
+  std::int64_t bytes_read_ = 0;
 };
 
 }  // namespace tailrace::engine

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/network/f110/local_buffer_pool.hpp"
+#include "engine/network/local_buffer_pool.hpp"
 
 namespace tailrace::engine {
 
@@ -17,8 +17,9 @@ RecordWriter::RecordWriter(ResultPartition& partition, RecordType type,
       flush_always_(buffer_timeout == Duration{0}),
       buffer_timeout_(buffer_timeout),
       ports_(ports),
-      lanes_(broadcast_ ? 1 : static_cast<std::size_t>(partition.subpartition_count())) {
-  dirty_.reserve(lanes_.size());
+      buffers_(partition),
+      is_dirty_(static_cast<std::size_t>(partition.subpartition_count()) + 1) {
+  dirty_.reserve(is_dirty_.size());
   partition_.buffer_pool().set_availability_listener([this] { on_pool_available(); });
   if (buffer_timeout_ > Duration{0}) schedule_flush();
 }
@@ -30,11 +31,7 @@ RecordWriter::~RecordWriter() {
 void RecordWriter::close() {
   if (std::exchange(closed_, true)) return;
   if (!partition_.is_released()) partition_.buffer_pool().set_availability_listener({});
-  for (Lane& lane : lanes_) finish_lane(lane);
-  stuck_.clear();
-  stuck_bytes_.clear();
-  stuck_at_ = 0;
-  blocked_ = false;
+  buffers_.close();
   if (buffer_timeout_ > Duration{0}) ports_.timers->cancel(flush_timer_);
 }
 
@@ -50,99 +47,71 @@ void RecordWriter::schedule_flush() {
 }
 
 bool RecordWriter::is_available() const {
-  return !blocked_ && !partition_.is_released() && partition_.buffer_pool().is_available();
+  return !is_blocked() && !partition_.is_released() && partition_.buffer_pool().is_available();
 }
 
 void RecordWriter::emit(const Record& record) {
-  in_slice_ = true;
-  ++records_written_;
-  const std::int32_t index = broadcast_ ? 0 : selector_->select(record);
-  Lane& lane = lanes_[static_cast<std::size_t>(index)];
-  if (!blocked_ && lane.room() >= record.text.size() + kRecordOverheadMax &&
-      is_ascii(record.text.data(), record.text.size())) [[likely]] {
-    std::byte* const end = put_ascii_record(lane.cursor, record, type_);
-    bytes_written_ += end - lane.cursor;
-    advance(lane, index, end);
+  emit_to(record, broadcast_ ? buffers_.shared_lane() : selector_->select(record));
+}
+
+void RecordWriter::broadcast_emit(const Record& record) {
+  if (broadcast_) {
+    emit_to(record, buffers_.shared_lane());
+  } else {
+    for (std::int32_t i = 0; i < partition_.subpartition_count(); ++i) emit_to(record, i);
+  }
+}
+
+void RecordWriter::emit_serialized(std::span<const std::byte> record, std::int32_t subpartition) {
+  write(record, subpartition);
+}
+
+void RecordWriter::broadcast_emit_serialized(std::span<const std::byte> record) {
+  if (broadcast_) {
+    write(record, buffers_.shared_lane());
+  } else {
+    for (std::int32_t i = 0; i < partition_.subpartition_count(); ++i) write(record, i);
+  }
+}
+
+void RecordWriter::emit_to(const Record& record, std::int32_t lane) {
+  std::byte* const room = buffers_.find_room(lane, record.text.size() + kRecordOverheadMax);
+  if (room == nullptr || !is_ascii(record.text.data(), record.text.size())) [[unlikely]] {
+    serialized_.clear();
+    append_record(serialized_, record, type_);
+    write(serialized_, lane);
     return;
   }
-  emit_slowly(record, index);
+  in_slice_ = true;
+  ++records_written_;
+  std::byte* const end = put_ascii_record(room, record, type_);
+  bytes_written_ += end - room;
+  buffers_.commit(lane, end);
+  if (flush_always_) mark_dirty(lane);
 }
 
-void RecordWriter::emit_slowly(const Record& record, std::int32_t index) {
-  const std::size_t before = stuck_bytes_.size();
-  append_record(stuck_bytes_, record, type_);
-  const std::size_t bytes = stuck_bytes_.size() - before;
-  bytes_written_ += static_cast<std::int64_t>(bytes);
-  stuck_.push_back({index, bytes});
-  if (!blocked_) blocked_ = !drain();
+void RecordWriter::write(std::span<const std::byte> record, std::int32_t lane) {
+  in_slice_ = true;
+  ++records_written_;
+  bytes_written_ += static_cast<std::int64_t>(record.size());
+  buffers_.write(record, lane);
+  if (flush_always_) mark_dirty(lane);
 }
 
-void RecordWriter::advance(Lane& lane, std::int32_t index, std::byte* cursor) {
-  lane.cursor = cursor;
-  lane.segment->commit(static_cast<std::uint32_t>(cursor - lane.segment->data()));
-  if (flush_always_ && !lane.dirty) mark_dirty(lane, index);
-  if (cursor == lane.end) finish_lane(lane);
-}
-
-void RecordWriter::mark_dirty(Lane& lane, std::int32_t index) {
-  lane.dirty = true;
-  dirty_.push_back(index);
-}
-
-bool RecordWriter::open_lane(std::int32_t index) {
-  TAILRACE_ASSERT(!closed_ && !partition_.is_released());
-  NetworkBuffer* segment = partition_.buffer_pool().request_buffer();
-  if (segment == nullptr) return false;
-  segment->retain();
-  Lane& lane = lanes_[static_cast<std::size_t>(index)];
-  lane.segment = segment;
-  lane.cursor = segment->data();
-  lane.end = segment->data() + segment->capacity();
-  if (!broadcast_) {
-    partition_.add_buffer_consumer(BufferConsumer(*segment), index);
-    return true;
+void RecordWriter::mark_dirty(std::int32_t lane) {
+  if (std::exchange(is_dirty_[static_cast<std::size_t>(lane)], std::uint8_t{1}) == 0) {
+    dirty_.push_back(lane);
   }
-  for (std::int32_t i = 0; i < partition_.subpartition_count(); ++i) {
-    partition_.add_buffer_consumer(BufferConsumer(*segment), i);
-  }
-  return true;
-}
-
-void RecordWriter::finish_lane(Lane& lane) {
-  if (lane.segment == nullptr) return;
-  lane.segment->finish();
-  lane.cursor = nullptr;
-  lane.end = nullptr;
-  std::exchange(lane.segment, nullptr)->release();
-}
-
-bool RecordWriter::drain() {
-  while (!stuck_.empty()) {
-    Stuck& record = stuck_.front();
-    Lane& lane = lanes_[static_cast<std::size_t>(record.lane)];
-    while (record.bytes > 0) {
-      if (lane.segment == nullptr && !open_lane(record.lane)) return false;
-      const std::size_t count = std::min(record.bytes, lane.room());
-      std::memcpy(lane.cursor, stuck_bytes_.data() + stuck_at_, count);
-      stuck_at_ += count;
-      record.bytes -= count;
-      advance(lane, record.lane, lane.cursor + count);
-    }
-    stuck_.pop_front();
-  }
-  stuck_bytes_.clear();
-  stuck_at_ = 0;
-  return true;
 }
 
 void RecordWriter::on_pool_available() {
-  if (blocked_) {
+  if (is_blocked()) {
     // A later event, as Flink's waiting thread: this call comes from inside whoever recycled.
     if (std::exchange(drain_scheduled_, true)) return;
     ports_.timers->schedule(Duration{0}, lifeline_.bind([this] {
       drain_scheduled_ = false;
-      if (closed_ || partition_.is_released() || !blocked_) return;
-      blocked_ = !drain();
+      if (closed_ || partition_.is_released() || !is_blocked()) return;
+      buffers_.resume();
       if (!in_slice_) publish();
       if (on_available_ && is_available()) on_available_();
     }));
@@ -154,16 +123,20 @@ void RecordWriter::on_pool_available() {
 void RecordWriter::publish() {
   in_slice_ = false;
   if (partition_.is_released()) return;
-  partition_.publish();
-  if (std::exchange(flush_due_, false)) partition_.flush_all();
-  for (const std::int32_t index : dirty_) {
-    lanes_[static_cast<std::size_t>(index)].dirty = false;
-    if (broadcast_) {
+  // Each record's own signals come before those of its flush.
+  for (const std::int32_t lane : dirty_) {
+    if (lane == buffers_.shared_lane()) {
+      partition_.publish();
       partition_.flush_all();
     } else {
-      partition_.flush(index);
+      partition_.subpartition(lane).notify_data_available();
+      partition_.flush(lane);
     }
   }
+  partition_.publish();
+  if (std::exchange(flush_due_, false)) partition_.flush_all();
+  if (is_blocked()) return;  // flushed again when the records are whole
+  for (const std::int32_t lane : dirty_) is_dirty_[static_cast<std::size_t>(lane)] = 0;
   dirty_.clear();
 }
 
@@ -172,17 +145,21 @@ void RecordWriter::flush_all() {
   partition_.flush_all();
 }
 
-void RecordWriter::broadcast_event(const RuntimeEvent& event) {
-  TAILRACE_ASSERT(!blocked_ && !closed_);
-  for (Lane& lane : lanes_) finish_lane(lane);
+void RecordWriter::broadcast_event(const RuntimeEvent& event, bool priority) {
+  TAILRACE_ASSERT(!is_blocked() && !closed_);
+  const bool ends_data = std::holds_alternative<EndOfData>(event);
+  if (ends_data && std::exchange(data_ended_, true)) return;
+  buffers_.finish_all();
   if (partition_.is_released()) return;
-  if (std::holds_alternative<EndOfPartitionEvent>(event)) {
+  const bool last = std::holds_alternative<EndOfPartitionEvent>(event);
+  if (last) {
     partition_.finish();
   } else {
-    partition_.broadcast_event(event);
+    partition_.broadcast_event(event, priority);
   }
   publish();
-  if (flush_always_) partition_.flush_all();
+  // Flink tells both ends below the writer, which is who flushes.
+  if (flush_always_ && !last && !ends_data) partition_.flush_all();
 }
 
 }  // namespace tailrace::engine

@@ -2,12 +2,13 @@
 
 #include <utility>
 
-#include "engine/network/f110/local_buffer_pool.hpp"
+#include "engine/network/local_buffer_pool.hpp"
 
 namespace tailrace::engine {
 
 ResultPartition::ResultPartition(const ResultPartitionDescriptor& descriptor, LocalBufferPool& pool,
-                                 const NetworkSemantics& semantics)
+                                 const NetworkSemantics& semantics,
+                                 std::int32_t receiver_exclusive_buffers)
     : descriptor_(descriptor),
       pool_(&pool),
       semantics_(semantics),
@@ -17,8 +18,9 @@ ResultPartition::ResultPartition(const ResultPartitionDescriptor& descriptor, Lo
   const auto count = static_cast<std::size_t>(descriptor.subpartitions);
   subpartitions_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    subpartitions_.push_back(
-        std::make_unique<PipelinedSubpartition>(this, semantics.event_completes_backlog));
+    subpartitions_.push_back(std::make_unique<PipelinedSubpartition>(
+        this, semantics, ResultSubpartitionInfo{descriptor.index, static_cast<std::int32_t>(i)},
+        receiver_exclusive_buffers));
   }
   held_.reserve(count);
   is_held_.resize(count);
@@ -35,12 +37,37 @@ void ResultPartition::add_buffer_consumer(BufferConsumer consumer, std::int32_t 
   if (std::exchange(is_held_[index], std::uint8_t{1}) == 0) held_.push_back(subpartition);
 }
 
-void ResultPartition::broadcast_event(const RuntimeEvent& event) {
-  const EventBytes bytes = semantics_.serialize_event(event);
-  const bool blocks = semantics_.blocks_upstream(event);
-  for (std::int32_t i = 0; i < subpartition_count(); ++i) {
-    add_buffer_consumer(BufferConsumer(bytes, blocks), i);
+void ResultPartition::broadcast_event(const RuntimeEvent& event, bool priority) {
+  const auto* barrier = std::get_if<CheckpointBarrier>(&event);
+  if (barrier != nullptr && !descriptor_.supports_unaligned_checkpoints) {
+    CheckpointBarrier aligned = *barrier;
+    aligned.options = aligned.options.with_unaligned_unsupported();
+    append_event(aligned, false);
+  } else {
+    append_event(event, priority);
   }
+}
+
+void ResultPartition::append_event(const RuntimeEvent& event, bool priority) {
+  const EventBytes bytes = semantics_.serialize_event(event);
+  const DataType type = semantics_.data_type_of(event, priority);
+  for (std::int32_t i = 0; i < subpartition_count(); ++i) {
+    add_buffer_consumer(BufferConsumer(bytes, type), i);
+  }
+}
+
+void ResultPartition::set_channel_state_writer(ChannelStateWriter& writer) {
+  for (const auto& one : subpartitions_) one->set_channel_state_writer(writer);
+}
+
+void ResultPartition::aligned_barrier_timeout(CheckpointId id) {
+  for (const auto& one : subpartitions_) {
+    if (one->aligned_barrier_timeout(id)) one->notify_data_available();
+  }
+}
+
+void ResultPartition::abort_checkpoint(CheckpointId id) {
+  for (const auto& one : subpartitions_) one->abort_checkpoint(id);
 }
 
 void ResultPartition::finish_read_recovered_state() {
@@ -73,7 +100,8 @@ void ResultPartition::finish() {
   if (std::exchange(finished_, true)) return;
   const EventBytes event = semantics_.serialize_event(EndOfPartitionEvent{});
   for (std::int32_t i = 0; i < subpartition_count(); ++i) {
-    add_buffer_consumer(BufferConsumer(event), i, true);
+    add_buffer_consumer(
+        BufferConsumer(event, semantics_.data_type_of(EndOfPartitionEvent{}, false)), i, true);
   }
   publish();
 }

@@ -9,9 +9,9 @@
 #include <memory>
 #include <vector>
 
-#include "engine/network/f110/pipelined_subpartition.hpp"
 #include "engine/network/network_buffer_pool.hpp"
 #include "engine/network/network_semantics.hpp"
+#include "engine/network/pipelined_subpartition.hpp"
 #include "engine/scheduling/deployment.hpp"
 #include "sim/base/callback.hpp"
 
@@ -21,15 +21,18 @@ class LocalBufferPool;
 
 class ResultPartition final : public SubpartitionOwner {
  public:
-  // `pool` is this partition's own and is destroyed with it.
+  // `pool` is this partition's own and is destroyed with it. `receiver_exclusive_buffers`: of each
+  // channel of its consumers.
   ResultPartition(const ResultPartitionDescriptor& descriptor, LocalBufferPool& pool,
-                  const NetworkSemantics& semantics = network_semantics_110());
+                  const NetworkSemantics& semantics = network_semantics_110(),
+                  std::int32_t receiver_exclusive_buffers = 2);
   ~ResultPartition();
   ResultPartition(const ResultPartition&) = delete;
   ResultPartition& operator=(const ResultPartition&) = delete;
 
   [[nodiscard]] const ResultPartitionDescriptor& descriptor() const { return descriptor_; }
   [[nodiscard]] const ResultPartitionId& id() const { return descriptor_.id; }
+  [[nodiscard]] const NetworkSemantics& semantics() const { return semantics_; }
   [[nodiscard]] std::int32_t subpartition_count() const {
     return static_cast<std::int32_t>(subpartitions_.size());
   }
@@ -38,11 +41,22 @@ class ResultPartition final : public SubpartitionOwner {
   }
   // Requires: !is_released().
   [[nodiscard]] LocalBufferPool& buffer_pool() { return *pool_; }
+  [[nodiscard]] const LocalBufferPool& buffer_pool() const { return *pool_; }
 
   // Appends; the reader is told at the next `publish`.
   void add_buffer_consumer(BufferConsumer consumer, std::int32_t subpartition, bool finish = false);
-  // Appends to every subpartition. Requires: the open buffers are finished; not EndOfPartitionEvent.
-  void broadcast_event(const RuntimeEvent& event);
+  // Appends to every subpartition. `priority`: the event overtakes what is queued. On an edge whose
+  // data in flight could not be restored a barrier does not overtake, and its options say so
+  // (Flink 1.20 RecordWriterOutput). Requires: the open buffers are finished; not
+  // EndOfPartitionEvent.
+  void broadcast_event(const RuntimeEvent& event, bool priority = false);
+  // Where what a barrier overtakes goes; outlives the use of the partition.
+  void set_channel_state_writer(ChannelStateWriter& writer);
+  // 1.20: barriers of that checkpoint which are still queued and may time out overtake now. Tells
+  // the readers at once.
+  void aligned_barrier_timeout(CheckpointId id);
+  // What such barriers would have overtaken is not wanted any more.
+  void abort_checkpoint(CheckpointId id);
   // 1.20: what was in flight at the last checkpoint has been handed on; the consumers resume when
   // all their producers have come so far. Before anything else is appended.
   void finish_read_recovered_state();
@@ -87,6 +101,8 @@ class ResultPartition final : public SubpartitionOwner {
   void on_subpartition_all_data_processed() override;
 
  private:
+  void append_event(const RuntimeEvent& event, bool priority);
+
   ResultPartitionDescriptor descriptor_;
   LocalBufferPool* pool_;
   const NetworkSemantics& semantics_;

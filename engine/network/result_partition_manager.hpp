@@ -1,7 +1,7 @@
 // Which partitions exist in this process.
 //
-// Flink ResultPartitionManager. A request for what is not here (yet) is answered with "not found"
-// and repeated by the consumer.
+// Flink ResultPartitionManager. In 1.10 a request for what is not here (yet) is answered with "not
+// found" and repeated by the consumer; in 1.20 it waits (NetworkEnvironment).
 #pragma once
 
 #include <map>
@@ -18,6 +18,9 @@ class ResultPartitionManager {
   }
   void release_partition(const ResultPartitionId& id) { partitions_.erase(id); }
 
+  [[nodiscard]] bool has_partition(const ResultPartitionId& id) const {
+    return partitions_.contains(id);
+  }
   // Null if the partition is not here, or that part of it is taken or gone.
   [[nodiscard]] PipelinedSubpartition* find_subpartition(const ResultPartitionId& id,
                                                          std::int32_t index) const {

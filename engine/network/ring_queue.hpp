@@ -41,6 +41,16 @@ class RingQueue {
     return value;
   }
 
+  // Takes out the element at `index`; those behind it move up. Requires: index < size().
+  T take(std::size_t index) {
+    TAILRACE_ASSERT(index < size_);
+    T value = std::move((*this)[index]);
+    for (std::size_t i = index; i + 1 < size_; ++i) (*this)[i] = std::move((*this)[i + 1]);
+    back() = T{};
+    --size_;
+    return value;
+  }
+
   void clear() {
     while (!empty()) pop_front();
   }

@@ -39,6 +39,9 @@ struct ResultPartitionDescriptor {
   std::int32_t subpartitions = 1;
   PartitionerKind partitioner = PartitionerKind::kForward;
   RecordType type = RecordType::kString;
+  std::int32_t index = 0;  // among the outputs of its task
+  // 1.20: what is in flight on the edge could be restored, so barriers may overtake it.
+  bool supports_unaligned_checkpoints = true;
 };
 
 // One channel of a gate, in the gate's order.

@@ -5,6 +5,7 @@
 
 #include "engine/barrier/checkpointed_inputs.hpp"
 #include "engine/generation.hpp"
+#include "engine/network/f110/local_buffer_pool.hpp"
 #include "engine/network/record_writer.hpp"
 #include "engine/network/result_partition.hpp"
 #include "engine/network/single_input_gate.hpp"
@@ -31,7 +32,7 @@ constexpr std::int32_t kSourceRecordsPerSliceMax = 4096;
 
 StreamTask::StreamTask(const Ports& ports, NetworkEnvironment& network,
                        std::shared_ptr<const TaskDeploymentDescriptor> descriptor,
-                       StreamTaskHost& host)
+                       StreamTaskHost& host, Time process_started)
     : ports_(ports),
       network_(&network),
       descriptor_(std::move(descriptor)),
@@ -39,6 +40,7 @@ StreamTask::StreamTask(const Ports& ports, NetworkEnvironment& network,
       semantics_(&task_semantics(descriptor_->config.generation)),
       client_{descriptor_->vertex, descriptor_->subtask},
       async_pool_(semantics_->make_async_pool(*ports.timers)) {
+  if (semantics_->measures_time) io_metrics_.emplace(*ports_.clock, process_started);
   set_up_outputs();
   set_up_inputs();
 }
@@ -79,7 +81,10 @@ void StreamTask::step() {
     stop();
     return;
   }
-  if (blocked_inside_record()) return;  // its listener wakes us
+  if (blocked_inside_record()) {
+    turn_to(TaskActivity::kHardBackPressured);
+    return;  // its listener wakes us
+  }
   if (data_ending_) announce_end_of_data();
   if (!closing_) run_mails();
   if (ended_ || canceled_) return;
@@ -96,7 +101,10 @@ void StreamTask::step() {
     finish_if_nothing_keeps_it();
     return;
   }
-  if (!outputs_available()) return;
+  if (!outputs_available()) {
+    turn_to(TaskActivity::kSoftBackPressured);
+    return;
+  }
   if (input_ != nullptr) {
     process_input();
   } else {
@@ -109,6 +117,7 @@ void StreamTask::run_mails() {
   const bool only_urgent = checkpoints_->waits_for_savepoint();
   while (running_ && spent_.ns == 0 && starting_.empty() && !checkpoints_->is_released()) {
     if (only_urgent ? !mailbox_.has_urgent() : mailbox_.empty()) return;
+    turn_to(TaskActivity::kBusy);
     base::Callback mail = only_urgent ? mailbox_.take_urgent() : mailbox_.take();
     mail();
   }
@@ -134,8 +143,12 @@ void StreamTask::process_input() {
       return;
     }
     if (!item) {
-      if (input_->is_finished()) leave_loop();
-      return;  // otherwise the gate wakes us
+      if (input_->is_finished()) {
+        leave_loop();
+      } else {
+        turn_to(TaskActivity::kIdle);  // the gate wakes us
+      }
+      return;
     }
     if (!item->is_buffer()) {
       wake();  // an event; there may be more
@@ -184,6 +197,7 @@ void StreamTask::process_source() {
     }
     return;
   }
+  turn_to(TaskActivity::kIdle);
   ports_.timers->cancel(source_timer_);
   source_timer_ = {};
   if (const std::optional<Time> due = source.next_due(); due && *due < Time::max()) {
@@ -214,6 +228,7 @@ void StreamTask::charge_wire_work() {
 }
 
 void StreamTask::pay() {
+  turn_to(TaskActivity::kBusy);
   spent_ += chain_->take_spent();
   charge_wire_work();
   computing_ = true;
@@ -249,6 +264,7 @@ void StreamTask::publish_outputs() {
 // --- the end -----------------------------------------------------------------------------------
 
 void StreamTask::leave_loop() {
+  turn_to(TaskActivity::kBusy);  // so Flink sees a task that waits for its end
   loop_left_ = true;
   if (semantics_->has_end_of_data) {
     finish_if_nothing_keeps_it();
@@ -321,6 +337,7 @@ void StreamTask::cancel() {
 void StreamTask::stop() {
   if (ended_) return;
   ended_ = true;
+  turn_to(TaskActivity::kBusy);
   close_operators();
   if (checkpoints_ != nullptr) checkpoints_->close();
   host_->invokable_stopped();
@@ -338,6 +355,24 @@ std::int64_t StreamTask::records_out() const {
   std::int64_t records = 0;
   for (const auto& writer : writers_) records += writer->records_written();
   return records;
+}
+
+// Flink Task.isBackPressured.
+bool StreamTask::is_back_pressured() const {
+  return running_ && std::any_of(partitions_.begin(), partitions_.end(), [](const auto& partition) {
+           return !partition->is_released() && !partition->buffer_pool().is_available();
+         });
+}
+
+std::optional<Duration> StreamTask::checkpoint_alignment_time() const {
+  if (inputs_ == nullptr) return std::nullopt;
+  return inputs_->alignment_duration();
+}
+
+std::optional<Duration> StreamTask::checkpoint_start_delay() const {
+  if (!semantics_->measures_time) return std::nullopt;
+  if (inputs_ != nullptr) return inputs_->checkpoint_start_delay();
+  return checkpoints_ != nullptr ? checkpoints_->checkpoint_start_delay() : Duration{};
 }
 
 std::int64_t StreamTask::bytes_consumed(ChannelIndex channel) const {

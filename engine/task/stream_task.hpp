@@ -21,21 +21,23 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/barrier/checkpoint_listener.hpp"
 #include "engine/barrier/checkpointed_input.hpp"
 #include "engine/checkpoint/messages.hpp"
+#include "engine/network/channel_state_writer.hpp"
 #include "engine/network/record_deserializer.hpp"
 #include "engine/observer.hpp"
 #include "engine/ports.hpp"
 #include "engine/scheduling/deployment.hpp"
 #include "engine/state/checkpoint_responder.hpp"
-#include "engine/task/channel_state_writer.hpp"
 #include "engine/task/checkpointing_task.hpp"
 #include "engine/task/mailbox.hpp"
 #include "engine/task/operator_chain.hpp"
+#include "engine/task/task_io_metrics.hpp"
 #include "sim/base/lifeline.hpp"
 
 namespace tailrace::engine {
@@ -77,9 +79,11 @@ class StreamTask final : private CheckpointListener,
                          private BarrierObserver,
                          private CheckpointingTask {
  public:
-  // Sets up partitions and gates (Flink Task.setupPartitionsAndGates).
+  // Sets up partitions and gates (Flink Task.setupPartitionsAndGates). `process_started`: of the
+  // task manager; decides when metrics are updated.
   StreamTask(const Ports& ports, NetworkEnvironment& network,
-             std::shared_ptr<const TaskDeploymentDescriptor> descriptor, StreamTaskHost& host);
+             std::shared_ptr<const TaskDeploymentDescriptor> descriptor, StreamTaskHost& host,
+             Time process_started = {});
   ~StreamTask();
   StreamTask(const StreamTask&) = delete;
   StreamTask& operator=(const StreamTask&) = delete;
@@ -116,6 +120,18 @@ class StreamTask final : private CheckpointListener,
   [[nodiscard]] const std::vector<std::unique_ptr<SingleInputGate>>& gates() const {
     return gates_;
   }
+  // Flink's gauges of a task; reading them changes nothing.
+  // Null in 1.10, which does not measure them.
+  [[nodiscard]] const TaskIOMetrics* io_metrics() const {
+    return io_metrics_ ? &*io_metrics_ : nullptr;
+  }
+  // Some output has no buffer right now. 1.10 samples this from outside.
+  [[nodiscard]] bool is_back_pressured() const;
+  // checkpointAlignmentTime: the running alignment so far, else the last one. None at a source.
+  [[nodiscard]] std::optional<Duration> checkpoint_alignment_time() const;
+  // checkpointStartDelayNanos (1.20): how long the latest checkpoint took to reach this task, from
+  // its trigger to its first barrier here or, at a source, to the call.
+  [[nodiscard]] std::optional<Duration> checkpoint_start_delay() const;
   // Bytes of channel `channel` (over all gates, in order) that were deserialised so far.
   [[nodiscard]] std::int64_t bytes_consumed(ChannelIndex channel) const;
 
@@ -133,6 +149,8 @@ class StreamTask final : private CheckpointListener,
   void restore_next_operator();
   void start_running();
   void open_operators();
+  // 1.20: runs all gates' debloating in a mail, once a period, from now on.
+  void schedule_debloating();
 
   // Makes `step` run as an event of its own, once, unless the task is computing.
   void wake();
@@ -158,6 +176,9 @@ class StreamTask final : private CheckpointListener,
   void announce_end_of_data();
   [[nodiscard]] bool stays_for_final_checkpoint() const;
 
+  void turn_to(TaskActivity activity) {
+    if (io_metrics_) io_metrics_->set_activity(activity);
+  }
   [[nodiscard]] bool blocked_inside_record() const;
   [[nodiscard]] bool outputs_available() const;
   void broadcast(const RuntimeEvent& event);
@@ -222,6 +243,7 @@ class StreamTask final : private CheckpointListener,
   std::size_t restored_operators_ = 0;
   std::string set_up_error_;
 
+  std::optional<TaskIOMetrics> io_metrics_;
   Mailbox mailbox_;
   Duration spent_;
   Time paying_since_;

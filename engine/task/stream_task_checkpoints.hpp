@@ -58,6 +58,9 @@ class StreamTaskCheckpoints {
   // 1.10: its synchronous savepoint is complete; the task leaves its loop.
   [[nodiscard]] virtual bool is_released() const { return false; }
 
+  // 1.20: from the trigger of a checkpoint at the coordinator to the latest one that reached this
+  // task from there.
+  [[nodiscard]] virtual Duration checkpoint_start_delay() const { return {}; }
   // 1.20: a stop savepoint has reached the source, whose snapshot follows later.
   virtual void set_synchronous_savepoint(CheckpointId /*id*/) {}
   // 1.20: all records have been processed, the operators have finished.

@@ -41,9 +41,9 @@ void StreamTask::set_up_outputs() {
     selector.random = ports_.random;
     selector.random_stream = "partitioner/" + vertex.name + "/" + std::to_string(i) + "/" +
                              std::to_string(descriptor_->subtask);
-    writers_.push_back(std::make_unique<RecordWriter>(*partitions_.back(), output.type,
-                                                      make_channel_selector(selector),
-                                                      descriptor_->config.buffer_timeout, ports_));
+    writers_.push_back(std::make_unique<RecordWriter>(
+        *partitions_.back(), output.type, make_channel_selector(selector),
+        edge.buffer_timeout.value_or(descriptor_->config.buffer_timeout), ports_));
     writers_.back()->set_availability_listener([this] { wake(); });
     partitions_.back()->set_all_data_processed_hook([this] { wake(); });
   }
@@ -60,7 +60,8 @@ void StreamTask::set_up_inputs() {
   if (gates_.size() > 1) {
     std::vector<InputGate*> members;
     for (const auto& member : gates_) members.push_back(member.get());
-    union_gate_ = std::make_unique<UnionInputGate>(std::move(members));
+    union_gate_ = std::make_unique<UnionInputGate>(
+        std::move(members), network_->config().semantics->union_is_available_until_empty_poll);
     gate = union_gate_.get();
   }
   gate->set_availability_listener([this] { wake(); });
@@ -80,6 +81,7 @@ void StreamTask::set_up_inputs() {
 
 void StreamTask::invoke() {
   TAILRACE_ASSERT(set_up_error_.empty());
+  if (io_metrics_) io_metrics_->mark_task_initialization_started();
   // There is no channel state to read back; what 1.20 says at the end of it is said all the same.
   for (const auto& partition : partitions_) partition->finish_read_recovered_state();
   const JobVertex& vertex = descriptor_->job_vertex();
@@ -171,8 +173,20 @@ void StreamTask::start_running() {
     host_->state_restored(descriptor_->restore->snapshot.state_size_bytes());
   }
   open_ = true;
+  if (io_metrics_) io_metrics_->mark_task_start();
   host_->invokable_restored();
+  schedule_debloating();
   wake();
+}
+
+// Flink 1.20 StreamTask.scheduleBufferDebloater: the next one is due a period after this one ran.
+void StreamTask::schedule_debloating() {
+  const BufferDebloatConfiguration& debloat = network_->config().buffer_debloat;
+  if (!debloat.enabled || gates_.empty()) return;
+  register_timer(debloat.period, [this] {
+    for (const auto& gate : gates_) gate->trigger_debloating();
+    schedule_debloating();
+  });
 }
 
 void StreamTask::open_operators() {

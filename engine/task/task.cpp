@@ -12,12 +12,13 @@ namespace tailrace::engine {
 
 Task::Task(const Ports& ports, NetworkEnvironment& network,
            std::shared_ptr<const TaskDeploymentDescriptor> descriptor,
-           RpcAddress<JobMasterGateway> job_master, Owner& owner)
+           RpcAddress<JobMasterGateway> job_master, Owner& owner, Time process_started)
     : ports_(ports),
       network_(&network),
       descriptor_(std::move(descriptor)),
       job_master_(job_master),
-      owner_(&owner) {}
+      owner_(&owner),
+      process_started_(process_started) {}
 
 Task::~Task() = default;
 
@@ -25,7 +26,7 @@ void Task::start() {
   TAILRACE_ASSERT(state_ == ExecutionState::CREATED);
   state_ = ExecutionState::DEPLOYING;
   StreamTaskHost& host = *this;
-  invokable_ = std::make_unique<StreamTask>(ports_, *network_, descriptor_, host);
+  invokable_ = std::make_unique<StreamTask>(ports_, *network_, descriptor_, host, process_started_);
   if (!invokable_->set_up_error().empty()) {
     fail(invokable_->set_up_error());  // from DEPLOYING
     return;

@@ -29,7 +29,7 @@ class Task final : private StreamTaskHost {
 
   Task(const Ports& ports, NetworkEnvironment& network,
        std::shared_ptr<const TaskDeploymentDescriptor> descriptor,
-       RpcAddress<JobMasterGateway> job_master, Owner& owner);
+       RpcAddress<JobMasterGateway> job_master, Owner& owner, Time process_started);
   ~Task();
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
@@ -77,6 +77,7 @@ class Task final : private StreamTaskHost {
   std::shared_ptr<const TaskDeploymentDescriptor> descriptor_;
   RpcAddress<JobMasterGateway> job_master_;
   Owner* owner_;
+  Time process_started_;
   ExecutionState state_ = ExecutionState::CREATED;
   std::string failure_;  // why it is on its way to FAILED
   bool failing_ = false;

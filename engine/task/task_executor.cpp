@@ -10,11 +10,20 @@ namespace tailrace::engine {
 
 TaskExecutor::TaskExecutor(const Ports& ports, const TaskExecutorConfig& config,
                            NetworkPeers& peers)
-    : ports_(ports), config_(config), network_(ports, config.network, peers) {}
+    : ports_(ports),
+      config_(config),
+      started_(ports.clock->now()),
+      network_(ports, config.network, peers) {}
 
 TaskExecutor::~TaskExecutor() {
+  shut_down();
+}
+
+std::int32_t TaskExecutor::shut_down() {
   // Tasks give their buffers back to the network stack, so they go first.
   tasks_.clear();
+  network_.shut_down();
+  return network_.outstanding_segments();
 }
 
 void TaskExecutor::connect(RpcAddress<JobMasterGateway> job_master) {
@@ -85,8 +94,8 @@ Task* TaskExecutor::find(ExecutionAttemptId attempt) {
 void TaskExecutor::submit_task(std::shared_ptr<const TaskDeploymentDescriptor> descriptor) {
   TAILRACE_ASSERT(find(descriptor->attempt) == nullptr);
   Task::Owner& owner = *this;
-  tasks_.push_back(
-      std::make_unique<Task>(ports_, network_, std::move(descriptor), job_master_, owner));
+  tasks_.push_back(std::make_unique<Task>(ports_, network_, std::move(descriptor), job_master_,
+                                          owner, started_));
   tasks_.back()->start();
 }
 

@@ -29,6 +29,9 @@ struct TaskSemantics {
   bool closes_tail_first;
   // Metadata names the exclusive files of a checkpoint relative to its directory (spec state.md 6.1).
   bool names_files_relative;
+  // A task measures what it does with its time (TaskIOMetrics), and how long a checkpoint took to
+  // reach it.
+  bool measures_time;
   // A canonical savepoint has keyed handles of its own kind.
   bool marks_canonical_savepoints;
 };

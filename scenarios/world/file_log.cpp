@@ -14,7 +14,33 @@ std::int64_t mul_div(std::int64_t a, std::int64_t b, std::int64_t c) {
   return static_cast<std::int64_t>(static_cast<Wide>(a) * b / c);
 }
 
+// Of a string's length on the wire, which counts one more than its characters.
+std::int64_t length_bytes(std::int64_t characters) {
+  std::int64_t bytes = 1;
+  for (std::int64_t rest = (characters + 1) / 128; rest > 0; rest /= 128) ++bytes;
+  return bytes;
+}
+
+constexpr std::int64_t kBytesBesideText = 4 + 1 + 8;  // length, tag, timestamp
+
 }  // namespace
+
+std::string made_up_text(std::int64_t wire_bytes, std::int32_t number) {
+  TAILRACE_ASSERT(wire_bytes >= 15 && number >= 0 && number < kMadeUpTexts);
+  const std::int64_t rest = wire_bytes - kBytesBesideText;
+  // The most characters that are not too long.
+  std::int64_t characters = rest - 1;
+  while (characters + length_bytes(characters) > rest) --characters;
+  std::string text(static_cast<std::size_t>(characters), 'a');
+  for (std::size_t at = text.size(); at > 0 && number > 0; number /= 26) {
+    text[--at] = static_cast<char>('a' + number % 26);
+  }
+  if (characters + length_bytes(characters) < rest) {
+    text.front() = '\xc3';  // U+00E4, one character of two bytes here and there
+    text.insert(1, 1, '\xa4');
+  }
+  return text;
+}
 
 FileLog::FileLog(std::string text, std::int32_t partitions, OfferedLoad load, bool finite,
                  const engine::Clock& clock)
@@ -34,20 +60,59 @@ FileLog::FileLog(std::string text, std::int32_t partitions, OfferedLoad load, bo
       const std::size_t line_end = text_.find('\n', static_cast<std::size_t>(at));
       at = line_end == std::string::npos ? end : static_cast<std::int64_t>(line_end) + 1;
     }
-    lines_ += static_cast<std::int64_t>(partition.line_starts.size());
+    partition.lines = static_cast<std::int64_t>(partition.line_starts.size());
+    lines_ += partition.lines;
     partitions_.push_back(std::move(partition));
     begin = end;
   }
   if (load_.kind != OfferedLoad::Kind::kMax) rank_lines();
 }
 
+FileLog::FileLog(const MadeUpRecords& records, std::int32_t partitions, OfferedLoad load,
+                 bool finite, const engine::Clock& clock)
+    : load_(std::move(load)), finite_(finite), clock_(&clock), lines_(records.count) {
+  TAILRACE_ASSERT(partitions > 0 && records.count > 0);
+  for (std::int32_t i = 0; i < std::min<std::int64_t>(kMadeUpTexts, records.count); ++i) {
+    made_up_.push_back(made_up_text(records.wire_bytes, i));
+  }
+  std::int64_t begin = 0;
+  for (std::int32_t i = 0; i < partitions; ++i) {
+    Partition partition;
+    partition.begin = begin;
+    // The first ones have one more, which `rank_of` counts on.
+    partition.lines = records.count / partitions + (i < records.count % partitions ? 1 : 0);
+    begin += partition.lines;
+    partition.end = begin;
+    partitions_.push_back(std::move(partition));
+  }
+}
+
 void FileLog::rank_lines() {
   std::int64_t next = 0;
-  for (std::size_t line = 0; next < lines_; ++line) {
+  for (std::int64_t line = 0; next < lines_; ++line) {
     for (Partition& partition : partitions_) {
-      if (line < partition.line_starts.size()) partition.ranks.push_back(next++);
+      if (line < partition.lines) partition.ranks.push_back(next++);
     }
   }
+}
+
+std::int64_t FileLog::rank_of(const Partition& partition, std::int64_t index) const {
+  if (made_up_.empty()) return partition.ranks[static_cast<std::size_t>(index)];
+  return index * partition_count() + (&partition - partitions_.data());
+}
+
+std::int64_t FileLog::line_at(const Partition& partition, std::int64_t position) const {
+  if (!made_up_.empty()) {
+    return std::clamp(position, partition.begin, partition.end) - partition.begin;
+  }
+  const auto& starts = partition.line_starts;
+  return std::lower_bound(starts.begin(), starts.end(), position) - starts.begin();
+}
+
+std::int64_t FileLog::position_of(const Partition& partition, std::int64_t index) const {
+  if (index == partition.lines) return partition.end;
+  return made_up_.empty() ? partition.line_starts[static_cast<std::size_t>(index)]
+                          : partition.begin + index;
 }
 
 std::int64_t FileLog::begin(std::int32_t partition) const {
@@ -61,30 +126,29 @@ std::int64_t FileLog::end(std::int32_t partition) const {
 std::optional<engine::ReplayableLog::Line> FileLog::read(std::int32_t partition,
                                                          std::int64_t position) const {
   Partition& part = partitions_.at(static_cast<std::size_t>(partition));
-  const auto& starts = part.line_starts;
-  const auto found = std::lower_bound(starts.begin(), starts.end(), position);
-  const auto index = static_cast<std::int64_t>(found - starts.begin());
+  const std::int64_t index = line_at(part, position);
   note_read(part, index);
-  if (found == starts.end()) return std::nullopt;
-  const std::int64_t next = found + 1 == starts.end() ? part.end : *(found + 1);
-
-  const std::string_view line = line_text(part, static_cast<std::size_t>(index));
+  if (index == part.lines) return std::nullopt;
+  const std::int64_t next = position_of(part, index + 1);
+  const std::string_view line = line_text(part, index);
   if (load_.kind == OfferedLoad::Kind::kMax) return Line{line, std::nullopt, next};
-  return Line{line, offered_at(part.ranks[static_cast<std::size_t>(index)]), next};
+  return Line{line, offered_at(rank_of(part, index)), next};
 }
 
-std::string_view FileLog::line_text(const Partition& partition, std::size_t index) const {
-  const auto& starts = partition.line_starts;
-  const std::int64_t next = index + 1 == starts.size() ? partition.end : starts[index + 1];
+std::string_view FileLog::line_text(const Partition& partition, std::int64_t index) const {
+  if (!made_up_.empty()) {
+    return made_up_[static_cast<std::size_t>(partition.begin + index) % made_up_.size()];
+  }
+  const std::int64_t start = position_of(partition, index);
   std::string_view line = std::string_view(text_).substr(
-      static_cast<std::size_t>(starts[index]), static_cast<std::size_t>(next - starts[index]));
+      static_cast<std::size_t>(start),
+      static_cast<std::size_t>(position_of(partition, index + 1) - start));
   if (line.ends_with('\n')) line.remove_suffix(1);
   return line;
 }
 
 std::int64_t FileLog::lines_in(std::int32_t partition) const {
-  return static_cast<std::int64_t>(
-      partitions_.at(static_cast<std::size_t>(partition)).line_starts.size());
+  return partitions_.at(static_cast<std::size_t>(partition)).lines;
 }
 
 std::int64_t FileLog::lines_read(std::int32_t partition) const {
@@ -94,13 +158,13 @@ std::int64_t FileLog::lines_read(std::int32_t partition) const {
 void FileLog::for_each_line(std::int32_t partition, std::int64_t count,
                             const std::function<void(std::string_view line)>& visit) const {
   const Partition& part = partitions_.at(static_cast<std::size_t>(partition));
-  for (std::int64_t i = 0; i < count; ++i) visit(line_text(part, static_cast<std::size_t>(i)));
+  for (std::int64_t i = 0; i < count; ++i) visit(line_text(part, i));
 }
 
 void FileLog::note_read(Partition& partition, std::int64_t index) const {
   if (index < partition.passed) ++replayed_;
   partition.passed = std::max(partition.passed, index);
-  if (!partition.exhausted && index == static_cast<std::int64_t>(partition.line_starts.size())) {
+  if (!partition.exhausted && index == partition.lines) {
     partition.exhausted = true;
     ++exhausted_partitions_;
     if (exhausted() && on_exhausted_) on_exhausted_();
@@ -147,10 +211,10 @@ std::int64_t FileLog::lines_offered() const {
     }
     // Offer times ascend with the rank, so the offered lines are a prefix.
     std::int64_t low = 0;
-    auto high = static_cast<std::int64_t>(part.line_starts.size());
+    std::int64_t high = part.lines;
     while (low < high) {
       const std::int64_t middle = (low + high) / 2;
-      if (offered_at(part.ranks[static_cast<std::size_t>(middle)]) <= now) {
+      if (offered_at(rank_of(part, middle)) <= now) {
         low = middle + 1;
       } else {
         high = middle;
@@ -162,8 +226,7 @@ std::int64_t FileLog::lines_offered() const {
 }
 
 std::int64_t FileLog::lines_before(std::int32_t partition, std::int64_t position) const {
-  const auto& starts = partitions_.at(static_cast<std::size_t>(partition)).line_starts;
-  return std::lower_bound(starts.begin(), starts.end(), position) - starts.begin();
+  return line_at(partitions_.at(static_cast<std::size_t>(partition)), position);
 }
 
 std::optional<Time> FileLog::offered_until() const {

@@ -111,8 +111,12 @@ JobEnds make_job_ends(const Scenario& scenario, const engine::Clock& clock) {
     if (op.kind != OperatorKind::kSource) continue;
     const std::int32_t partitions =
         std::max(kPartitionsMin, kPartitionsPerSubtask * largest_parallelism(scenario, index));
-    ends.logs.emplace(index, std::make_unique<FileLog>(read_file(scenario, op), partitions, op.load,
-                                                       op.finite, clock));
+    ends.logs.emplace(
+        index, op.made_up_records > 0
+                   ? std::make_unique<FileLog>(MadeUpRecords{op.made_up_records, op.record_bytes},
+                                               partitions, op.load, op.finite, clock)
+                   : std::make_unique<FileLog>(read_file(scenario, op), partitions, op.load,
+                                               op.finite, clock));
   }
   return ends;
 }
@@ -137,6 +141,8 @@ engine::StreamGraph build_stream_graph(const Scenario& scenario,
         op.kind == OperatorKind::kSource && op.chaining == engine::ChainingStrategy::ALWAYS
             ? engine::ChainingStrategy::HEAD
             : op.chaining;
+    node.slot_sharing_group = op.slot_sharing_group.value_or("default");
+    node.buffer_timeout = op.buffer_timeout;
     node.factory = factory_of(op, index, ends);
     graph.nodes.push_back(std::move(node));
     for (std::size_t in = 0; in < op.inputs.size(); ++in) {

@@ -516,6 +516,7 @@ RunOutcome ScenarioRun::collect() {
       outcome.timeline_misses.push_back(static_cast<std::int32_t>(i));
     }
   }
+  cluster_.shut_down_task_managers();
   return outcome;
 }
 

@@ -1,6 +1,8 @@
 #include "scenarios/world/simulated_cluster.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "engine/generation.hpp"
@@ -127,6 +129,9 @@ void SimulatedCluster::start_task_manager(std::int32_t index) {
   config.network.segment_bytes = static_cast<std::int32_t>(scenario_->flink.segment_bytes);
   config.network.exclusive_per_channel = scenario_->flink.buffers_per_channel;
   config.network.floating_per_gate = scenario_->flink.floating_buffers_per_gate;
+  config.network.max_buffers_per_channel = scenario_->flink.max_buffers_per_channel;
+  config.network.max_overdraft_buffers_per_gate = scenario_->flink.max_overdraft_buffers_per_gate;
+  config.network.buffer_debloat = scenario_->flink.buffer_debloat;
   config.network.partition_request_backoff_initial =
       Duration::millis(scenario_->flink.request_backoff_initial_ms);
   config.network.partition_request_backoff_max =
@@ -156,10 +161,27 @@ bool SimulatedCluster::kill_task_manager(std::int32_t index, bool silently) {
   recorder_->trace(trace_kind::kProcessDied, manager.process.value, index, silently ? 1 : 0);
   // First nothing of it runs any more, then its memory goes.
   shared_.process(manager.process).die(silently);
-  environments_[manager.process.value - 1] = nullptr;
-  manager.executor.reset();
-  manager.process = {};
+  shut_down(manager);
   return true;
+}
+
+void SimulatedCluster::shut_down(TaskManager& manager) {
+  environments_[manager.process.value - 1] = nullptr;
+  const std::unique_ptr<engine::TaskExecutor> executor = std::move(manager.executor);
+  const engine::ProcessId process = std::exchange(manager.process, {});
+  const std::int32_t missing = executor->shut_down();
+  TAILRACE_ASSERT_MSG(missing == 0, std::to_string(missing) + " network buffers of " +
+                                        address_of(process) + " did not come back");
+}
+
+void SimulatedCluster::shut_down_task_managers() {
+  // First nothing runs any more, anywhere: what one of them does at its end must reach nobody.
+  for (const TaskManager& manager : task_managers_) {
+    if (manager.executor != nullptr) shared_.process(manager.process).die(true);
+  }
+  for (TaskManager& manager : task_managers_) {
+    if (manager.executor != nullptr) shut_down(manager);
+  }
 }
 
 engine::TaskExecutor* SimulatedCluster::task_executor(std::int32_t index) {

@@ -57,6 +57,8 @@ class SimulatedCluster final : private engine::NetworkPeers {
   // `silently`: the power is cut; otherwise the process ends and its sockets close.
   // Returns: false if it was dead already.
   bool kill_task_manager(std::int32_t index, bool silently);
+  // The end of the run. Asserts, as the end of every process does, that all network buffers come home.
+  void shut_down_task_managers();
   // Null while it is dead.
   [[nodiscard]] engine::TaskExecutor* task_executor(std::int32_t index);
 
@@ -86,6 +88,7 @@ class SimulatedCluster final : private engine::NetworkPeers {
     std::unique_ptr<engine::TaskExecutor> executor;
   };
 
+  void shut_down(TaskManager& manager);
   [[nodiscard]] Machine add_machine(std::int32_t cores, std::int64_t speed_milli);
   // A new life of a process on machine `machine`.
   ProcessPorts& start_process(std::size_t machine);

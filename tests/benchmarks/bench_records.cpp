@@ -9,7 +9,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "engine/network/f110/local_buffer_pool.hpp"
+#include "engine/network/local_buffer_pool.hpp"
 #include "engine/network/record_deserializer.hpp"
 #include "engine/network/record_writer.hpp"
 

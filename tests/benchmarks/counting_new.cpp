@@ -4,10 +4,13 @@
 #include <cstdlib>
 #include <new>
 
+#include <malloc.h>
+
 namespace {
 
 std::uint64_t allocations = 0;
 std::uint64_t bytes = 0;
+std::uint64_t live = 0;
 
 void* counted(std::size_t size, std::size_t alignment) {
   ++allocations;
@@ -16,7 +19,13 @@ void* counted(std::size_t size, std::size_t alignment) {
   const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
   void* const memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
   if (memory == nullptr) throw std::bad_alloc();
+  live += malloc_usable_size(memory);
   return memory;
+}
+
+void give_back(void* memory) noexcept {
+  live -= malloc_usable_size(memory);  // 0 of a null pointer
+  std::free(memory);
 }
 
 }  // namespace
@@ -29,6 +38,10 @@ std::uint64_t allocation_count() {
 
 std::uint64_t allocated_bytes() {
   return bytes;
+}
+
+std::uint64_t live_bytes() {
+  return live;
 }
 
 }  // namespace tailrace::testing
@@ -46,26 +59,26 @@ void* operator new[](std::size_t size, std::align_val_t alignment) {
   return counted(size, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* memory) noexcept {
-  std::free(memory);
+  give_back(memory);
 }
 void operator delete[](void* memory) noexcept {
-  std::free(memory);
+  give_back(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
+  give_back(memory);
 }
 void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
+  give_back(memory);
 }
 void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
+  give_back(memory);
 }
 void operator delete[](void* memory, std::align_val_t) noexcept {
-  std::free(memory);
+  give_back(memory);
 }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
+  give_back(memory);
 }
 void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
+  give_back(memory);
 }

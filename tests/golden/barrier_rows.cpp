@@ -128,10 +128,7 @@ class RowTask120 final : public RowTask {
  public:
   RowTask120(const std::string& mode, std::int32_t channels, bool after_finish)
       : barrier_mode_(mode == "tracker" ? "atLeastOnce" : "aligned"),
-        task_(kind_of_mode(mode),
-              std::vector<of120::ChannelKind>(static_cast<std::size_t>(channels),
-                                              of120::ChannelKind::kRemote),
-              after_finish) {}
+        task_(kind_of_mode(mode), channels, after_finish) {}
 
   void pass(Duration time) override {
     const engine::Time until = task_.clock.now() + time;

@@ -15,22 +15,21 @@ namespace tailrace::golden {
 namespace {
 
 using barriers_f120::BarrierTask120;
-using barriers_f120::ChannelKind;
 using barriers_f120::Item;
 using engine::Duration;
 
-std::vector<ChannelKind> remote_channels(const Json& number) {
+std::int32_t channels_of(const Json& number) {
   const auto channels = number.get<std::int64_t>();
-  if (channels < 1 || channels > 1 << 16) {
+  if (channels < 1 || channels > 1 << 10) {
     throw MalformedCase("channels: " + std::to_string(channels));
   }
-  return std::vector<ChannelKind>(static_cast<std::size_t>(channels), ChannelKind::kRemote);
+  return static_cast<std::int32_t>(channels);
 }
 
 class Script120 {
  public:
   Script120(const Json& line, BarrierTask120::Kind kind)
-      : task_(kind, remote_channels(line.at("channels")), line.at("afterFinish").get<bool>()),
+      : task_(kind, channels_of(line.at("channels")), line.at("afterFinish").get<bool>()),
         timeout_(Duration::millis(line.at("timeout").get<std::int64_t>())),
         senders_(static_cast<std::size_t>(task_.gate->channel_count())) {
     task_.clock.advance(Duration::millis(line.at("start").get<std::int64_t>()));

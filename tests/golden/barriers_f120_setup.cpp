@@ -6,18 +6,17 @@
 namespace tailrace::golden::barriers_f120 {
 
 Buffer SizedBuffers::make(std::int64_t number, std::uint32_t size) {
-  constexpr auto kHead = static_cast<std::uint32_t>(sizeof number);
-  bytes_.push_back(std::make_unique<std::byte[]>(kHead + size));
-  std::memcpy(bytes_.back().get(), &number, sizeof number);
-  NetworkBuffer& segment = segments_.emplace_back(bytes_.back().get(), kHead + size);
+  bytes_.push_back(std::make_unique<std::byte[]>(size));
+  if (size >= sizeof number) std::memcpy(bytes_.back().get(), &number, sizeof number);
+  NetworkBuffer& segment = segments_.emplace_back(bytes_.back().get(), size);
   segment.lend(*this);
   ++out_;
-  return Buffer(segment, kHead, kHead + size);
+  return Buffer(segment, 0, size);
 }
 
 std::int64_t SizedBuffers::number_of(const Buffer& buffer) {
   std::int64_t number = 0;
-  std::memcpy(&number, buffer.bytes().data() - sizeof number, sizeof number);
+  if (buffer.size() >= sizeof number) std::memcpy(&number, buffer.bytes().data(), sizeof number);
   return number;
 }
 
@@ -29,222 +28,124 @@ bool blocks_sender(const Item& item) {
                                 barrier->options.alignment == AlignmentType::FORCED_ALIGNED);
 }
 
-// --- persister ----------------------------------------------------------------------------------
-
-bool Persister::barrier_seen(CheckpointId id) {
-  if (id < (status_ == Status::kCompleted ? last_seen_ + 1 : last_seen_)) return false;
-  status_ = Status::kReceived;
-  last_seen_ = id;
-  return true;
-}
-
-bool Persister::start(CheckpointId id) {
-  if (status_ == Status::kReceived && last_seen_ > id) return false;
-  if (last_seen_ < id) {
-    status_ = Status::kPending;
-    last_seen_ = id;
-  }
-  return true;
-}
-
-void Persister::stop(CheckpointId id) {
-  if (id < last_seen_) return;
-  status_ = Status::kCompleted;
-  last_seen_ = id;
-}
-
 // --- gate ----------------------------------------------------------------------------------------
 
-PriorityGate::PriorityGate(std::vector<ChannelKind> kinds, Events& events) : events_(events) {
-  for (const ChannelKind kind : kinds) {
-    Channel& channel = channels_.emplace_back();
-    channel.kind = kind;
+namespace {
+
+constexpr std::int32_t kSegmentBytes = 32 * 1024;
+// More than a script ever leaves unread: its senders have no credit to wait for.
+constexpr std::int32_t kBuffersPerChannel = 256;
+
+}  // namespace
+
+RemoteGate::RemoteGate(std::int32_t channels, Events& events)
+    : pool_((channels + 1) * kBuffersPerChannel, kSegmentBytes, semantics_),
+      persisted_(events),
+      sequence_numbers_(static_cast<std::size_t>(channels)),
+      handler_blocked_(static_cast<std::size_t>(channels)),
+      events_(events) {
+  config_.semantics = &semantics_;
+  config_.exclusive_per_channel = kBuffersPerChannel;
+  ports_.self = ProcessId{1};
+  ports_.timers = &timers_;
+  InputGateDescriptor descriptor;
+  for (std::int32_t i = 0; i < channels; ++i) {
+    descriptor.channels.push_back({{0, i, {1}}, 0, ProcessId{2}});
   }
+  gate_ = std::make_unique<SingleInputGate>(
+      descriptor,
+      SingleInputGate::Environment{ports_, config_, pool_, *this, partitions_, next_channel_id_},
+      [](const std::string&) {});
+  gate_->set_channel_state_writer(persisted_, 0);
+  for (std::int32_t i = 0; i < channels; ++i) {
+    ids_.push_back(dynamic_cast<const RemoteInputChannel&>(gate_->channel(i)).id());
+  }
+  gate_->request_partitions();
 }
 
-PriorityGate::Channel& PriorityGate::at(ChannelIndex channel) {
-  if (channel < 0 || channel >= channel_count()) {
+RemoteGate::~RemoteGate() = default;
+
+std::size_t RemoteGate::checked(ChannelIndex channel) const {
+  if (channel < 0 || static_cast<std::size_t>(channel) >= ids_.size()) {
     throw MalformedCase("there is no channel " + std::to_string(channel));
   }
-  return channels_[static_cast<std::size_t>(channel)];
+  return static_cast<std::size_t>(channel);
 }
 
-void PriorityGate::receive(ChannelIndex index, Item item) {
-  Channel& channel = at(index);
-  const std::int32_t number = channel.next_sequence_number++;
-  const auto* event = std::get_if<RuntimeEvent>(&item);
-  const auto* barrier = event == nullptr ? nullptr : std::get_if<CheckpointBarrier>(event);
-  const bool remote = channel.kind == ChannelKind::kRemote;
-  if (barrier == nullptr) {
-    if (remote && channel.persister.is_pending() && std::holds_alternative<Buffer>(item)) {
-      persist(channel.persister.last_seen(), index,
-              {SizedBuffers::number_of(std::get<Buffer>(item))});
+void RemoteGate::receive(ChannelIndex channel, const Item& item) {
+  const std::size_t index = checked(channel);
+  NetworkItem sent;
+  if (const auto* buffer = std::get_if<Buffer>(&item)) {
+    if (buffer->size() == 0 || buffer->size() > kSegmentBytes) {
+      throw MalformedCase("size: " + std::to_string(buffer->size()));
     }
-    const bool is_announcement =
-        event != nullptr && std::holds_alternative<EventAnnouncement>(*event);
-    if (is_announcement) {
-      add_priority(index, {std::move(item), number});
-      return;
-    }
-    channel.queue.push_back({std::move(item), number});
-    if (channel.queue.size() == 1) signal_data(index);
-    return;
+    sent.buffer = *buffer;
+  } else {
+    const auto& event = std::get<RuntimeEvent>(item);
+    const auto* barrier = std::get_if<CheckpointBarrier>(&event);
+    const bool priority = std::holds_alternative<EventAnnouncement>(event) ||
+                          (barrier != nullptr && barrier->options.is_unaligned());
+    sent.event = semantics_.serialize_event(event);
+    sent.type = semantics_.data_type_of(event, priority);
   }
-
-  const CheckpointBarrier copy = *barrier;
-  if (remote && channel.persister.barrier_seen(copy.id) && copy.id > channel.last_barrier) {
-    channel.last_barrier = copy.id;
-    channel.last_barrier_number = number;
-  }
-  if (copy.options.is_unaligned()) {
-    add_priority(index, {std::move(item), number});
-    return;
-  }
-  channel.queue.push_back({std::move(item), number});
-  if (remote && copy.options.is_timeoutable()) {
-    add_priority(index, {RuntimeEvent(EventAnnouncement{copy, number}), number});
-  } else if (channel.queue.size() == 1) {
-    signal_data(index);
-  }
+  BufferResponse header;
+  header.receiver = ids_[index];
+  header.sequence_number = sequence_numbers_[index]++;
+  client_.receive(*semantics_.wire.make_buffer_response(wire_, header, sent));
 }
 
-void PriorityGate::add_priority(ChannelIndex index, Queued queued) {
-  Channel& channel = at(index);
-  const std::int32_t number = queued.sequence_number;
-  channel.queue.insert(channel.queue.begin() + static_cast<std::ptrdiff_t>(channel.priority),
-                       std::move(queued));
-  if (++channel.priority == 1) signal_priority(index, number);
+std::optional<BufferOrEvent> RemoteGate::poll_next() {
+  std::optional<BufferOrEvent> next = gate_->poll_next();
+  TAILRACE_ASSERT_MSG(!gate_->has_failed(), "a channel has failed");
+  if (next) polled_priority_ = next->has_priority;
+  return next;
 }
 
-void PriorityGate::signal_priority(ChannelIndex index, std::int32_t number) {
-  const Channel& channel = at(index);
-  if (channel.ended || channel.last_polled_priority >= number) return;
-  const auto found = std::find(turns_.begin(), turns_.end(), index);
-  if (found != turns_.end()) {
-    if (static_cast<std::size_t>(found - turns_.begin()) < priority_turns_) return;
-    turns_.erase(found);
-  }
-  turns_.insert(turns_.begin() + static_cast<std::ptrdiff_t>(priority_turns_), index);
-  ++priority_turns_;
+void RemoteGate::block_consumption(ChannelIndex channel) {
+  handler_blocked_[checked(channel)] = 1;
 }
 
-void PriorityGate::signal_data(ChannelIndex index) {
-  if (at(index).ended) return;
-  if (std::find(turns_.begin(), turns_.end(), index) == turns_.end()) turns_.push_back(index);
-}
-
-std::optional<BufferOrEvent> PriorityGate::poll_next() {
-  if (turns_.empty()) return std::nullopt;
-  const ChannelIndex index = turns_.front();
-  turns_.pop_front();
-  if (priority_turns_ > 0) --priority_turns_;
-  Channel& channel = at(index);
-  Queued next = std::move(channel.queue.front());
-  channel.queue.pop_front();
-  polled_priority_ = channel.priority > 0;
-  if (polled_priority_) {
-    --channel.priority;
-    channel.last_polled_priority = next.sequence_number;
-  }
-  const auto* event = std::get_if<RuntimeEvent>(&next.item);
-  if (event != nullptr && std::holds_alternative<EndOfPartitionEvent>(*event)) {
-    channel.ended = true;
-    ++ended_;
-  } else if (!channel.queue.empty()) {
-    if (channel.priority > 0) {
-      turns_.insert(turns_.begin() + static_cast<std::ptrdiff_t>(priority_turns_), index);
-      ++priority_turns_;
-    } else {
-      turns_.push_back(index);
-    }
-  }
-  return BufferOrEvent{index, std::move(next.item), !turns_.empty()};
-}
-
-void PriorityGate::block_consumption(ChannelIndex channel) {
-  at(channel).handler_blocked = true;
-}
-
-void PriorityGate::resume_consumption(ChannelIndex channel) {
-  at(channel).handler_blocked = false;
+void RemoteGate::resume_consumption(ChannelIndex channel) {
+  handler_blocked_[checked(channel)] = 0;
   resumed_.push_back(channel);
   events_.add({{"e", "resume"}, {"ch", channel}});
 }
 
-std::optional<CheckpointFailureReason> PriorityGate::checkpoint_started(
+std::optional<CheckpointFailureReason> RemoteGate::checkpoint_started(
     const CheckpointBarrier& barrier) {
   events_.add({{"e", "started"}, {"cp", barrier.id}});
-  for (ChannelIndex index = 0; index < channel_count(); ++index) {
-    Channel& channel = at(index);
-    if (channel.kind == ChannelKind::kPlain) continue;
-    if (barrier.id < channel.last_barrier) return CheckpointFailureReason::CHECKPOINT_SUBSUMED;
-    if (barrier.id > channel.last_barrier) {
-      channel.last_barrier = kNoCheckpoint;
-      channel.last_barrier_number.reset();
-    }
-    std::vector<std::int64_t> known;
-    for (std::size_t i = channel.priority; i < channel.queue.size(); ++i) {
-      const Queued& queued = channel.queue[i];
-      const auto* buffer = std::get_if<Buffer>(&queued.item);
-      if (buffer == nullptr) continue;
-      if (channel.last_barrier_number && queued.sequence_number >= *channel.last_barrier_number) {
-        break;
-      }
-      known.push_back(SizedBuffers::number_of(*buffer));
-    }
-    if (!channel.persister.start(barrier.id)) return CheckpointFailureReason::CHECKPOINT_SUBSUMED;
-    if (!known.empty()) persist(barrier.id, index, known);
-  }
-  return std::nullopt;
+  return gate_->checkpoint_started(barrier);
 }
 
-void PriorityGate::checkpoint_stopped(CheckpointId id) {
+void RemoteGate::checkpoint_stopped(CheckpointId id) {
   events_.add({{"e", "stopped"}, {"cp", id}});
-  for (Channel& channel : channels_) {
-    channel.persister.stop(id);
-    if (channel.last_barrier == id) {
-      channel.last_barrier = kNoCheckpoint;
-      channel.last_barrier_number.reset();
-    }
-  }
+  gate_->checkpoint_stopped(id);
 }
 
-void PriorityGate::convert_to_priority_event(ChannelIndex index, std::int32_t number) {
-  events_.add({{"e", "prioritize"}, {"ch", index}, {"seq", number}});
-  Channel& channel = at(index);
-  if (channel.kind == ChannelKind::kPlain) return;
-  std::size_t at_queue = channel.priority;
-  while (at_queue < channel.queue.size() && channel.queue[at_queue].sequence_number != number) {
-    ++at_queue;
-  }
-  TAILRACE_ASSERT(at_queue < channel.queue.size());
-  Queued queued = std::move(channel.queue[at_queue]);
-  const auto& barrier = std::get<CheckpointBarrier>(std::get<RuntimeEvent>(queued.item));
-  TAILRACE_ASSERT(channel.last_barrier_number == number);
-  TAILRACE_ASSERT(channel.last_barrier == barrier.id);
-  channel.queue.erase(channel.queue.begin() + static_cast<std::ptrdiff_t>(at_queue));
-  // Its number is that of its announcement, which may have been polled: that does not matter here.
-  channel.last_polled_priority = std::min(channel.last_polled_priority, number - 1);
-  add_priority(index, std::move(queued));
+void RemoteGate::convert_to_priority_event(ChannelIndex channel, std::int32_t sequence_number) {
+  events_.add({{"e", "prioritize"}, {"ch", channel}, {"seq", sequence_number}});
+  gate_->convert_to_priority_event(channel, sequence_number);
 }
 
-Json PriorityGate::handler_blocked() const {
+Json RemoteGate::handler_blocked() const {
   Json blocked = Json::array();
-  for (std::size_t i = 0; i < channels_.size(); ++i) {
-    if (channels_[i].handler_blocked) blocked.push_back(i);
+  for (std::size_t i = 0; i < handler_blocked_.size(); ++i) {
+    if (handler_blocked_[i] != 0) blocked.push_back(i);
   }
   return blocked;
 }
 
-void PriorityGate::persist(CheckpointId id, ChannelIndex channel,
-                           const std::vector<std::int64_t>& numbers) {
-  events_.add({{"e", "persist"}, {"cp", id}, {"ch", channel}, {"ids", numbers}});
+void RemoteGate::Persisted::add_input_data(CheckpointId id, InputChannelInfo channel, std::int32_t,
+                                           std::vector<Buffer> data) {
+  Json numbers = Json::array();
+  for (const Buffer& buffer : data) numbers.push_back(SizedBuffers::number_of(buffer));
+  events_.add({{"e", "persist"}, {"cp", id}, {"ch", channel.channel}, {"ids", numbers}});
 }
 
 // --- task ----------------------------------------------------------------------------------------
 
-BarrierTask120::BarrierTask120(Kind kind, std::vector<ChannelKind> channels, bool after_finish) {
-  gate = std::make_unique<PriorityGate>(std::move(channels), events);
+BarrierTask120::BarrierTask120(Kind kind, std::int32_t channels, bool after_finish) {
+  gate = std::make_unique<RemoteGate>(channels, events);
   inputs = std::make_unique<f120::CheckpointableInputs>(
       std::vector<f120::CheckpointableInput*>{gate.get()});
   using Handler = f120::SingleCheckpointBarrierHandler;
@@ -336,7 +237,8 @@ bool BarrierTask120::run_timer(Time until) {
 void BarrierTask120::expect_all_buffers_come_back() {
   input.reset();
   handler.reset();
-  gate.reset();
+  gate->close();
+  expect_equal("segments that did not come back", 0, gate->outstanding());
   expect_equal("buffers that did not come back", 0, buffers.out());
 }
 

@@ -1,5 +1,5 @@
-// The reading end of a task of 1.20 as the recordings describe it: senders that stop behind aligned
-// barriers, channels and a gate with priority parts, and the mailbox that serves them.
+// The reading end of a task of 1.20 as the recordings describe it: a gate with remote channels, the
+// barrier handler, and the mailbox that serves them.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,11 @@
 #include "engine/barrier/f120/checkpoint_barrier_tracker.hpp"
 #include "engine/barrier/f120/checkpointed_input_gate.hpp"
 #include "engine/barrier/f120/single_checkpoint_barrier_handler.hpp"
+#include "engine/network/network_buffer_pool.hpp"
+#include "engine/network/partition_request_client.hpp"
+#include "engine/network/remote_input_channel.hpp"
+#include "engine/network/result_partition_manager.hpp"
+#include "engine/network/single_input_gate.hpp"
 #include "tests/engine/barrier/scripted_input.hpp"
 #include "tests/golden/golden_registry.hpp"
 
@@ -22,7 +27,8 @@ namespace tailrace::golden::barriers_f120 {
 
 using namespace engine;
 
-// Buffers with exactly the recorded size; a number in front of their bytes.
+// Buffers with exactly the recorded size, whose first bytes are a number. Those that are too small for
+// one count as number 0.
 class SizedBuffers final : public BufferRecycler {
  public:
   Buffer make(std::int64_t number, std::uint32_t size);
@@ -47,43 +53,22 @@ using Item = std::variant<Buffer, RuntimeEvent>;
 // Whether the sender of the item stops behind it.
 [[nodiscard]] bool blocks_sender(const Item& item);
 
-// Which buffers of a channel belong to the channel state of which checkpoint (spec barriers.md 5.7,
-// Flink 1.20 ChannelStatePersister).
-class Persister {
+// A gate with remote channels, as a gate to read and as an input to checkpoint. What arrives comes
+// over the wire; who sends it is the script's business.
+class RemoteGate final : public InputGate,
+                         public f120::CheckpointableInput,
+                         private ConnectionManager {
  public:
-  // Returns: whether the barrier counts.
-  bool barrier_seen(CheckpointId id);
-  // Returns: false if a newer barrier is in already.
-  [[nodiscard]] bool start(CheckpointId id);
-  void stop(CheckpointId id);
-  [[nodiscard]] bool is_pending() const { return status_ == Status::kPending; }
-  [[nodiscard]] CheckpointId last_seen() const { return last_seen_; }
-
- private:
-  enum class Status : std::uint8_t { kCompleted, kPending, kReceived };
-  Status status_ = Status::kCompleted;
-  CheckpointId last_seen_ = kNoCheckpoint;
-};
-
-enum class ChannelKind : std::uint8_t {
-  kRemote,
-  kPlain,  // announces nothing and keeps no channel state
-};
-
-// Channels and their gate, as a gate to read and as an input to checkpoint.
-class PriorityGate final : public InputGate, public f120::CheckpointableInput {
- public:
-  PriorityGate(std::vector<ChannelKind> kinds, Events& events);
+  RemoteGate(std::int32_t channels, Events& events);
+  ~RemoteGate() override;
 
   // The item has arrived.
-  void receive(ChannelIndex channel, Item item);
+  void receive(ChannelIndex channel, const Item& item);
 
-  [[nodiscard]] std::int32_t channel_count() const override {
-    return static_cast<std::int32_t>(channels_.size());
-  }
+  [[nodiscard]] std::int32_t channel_count() const override { return gate_->channel_count(); }
   std::optional<BufferOrEvent> poll_next() override;
-  [[nodiscard]] bool is_finished() const override { return ended_ >= channel_count(); }
-  [[nodiscard]] bool is_available() const override { return !turns_.empty() || is_finished(); }
+  [[nodiscard]] bool is_finished() const override { return gate_->is_finished(); }
+  [[nodiscard]] bool is_available() const override { return gate_->is_available(); }
   void set_availability_listener(base::InplaceFunction<void()>) override {}
 
   void block_consumption(ChannelIndex channel) override;
@@ -93,41 +78,71 @@ class PriorityGate final : public InputGate, public f120::CheckpointableInput {
   void checkpoint_stopped(CheckpointId id) override;
   void convert_to_priority_event(ChannelIndex channel, std::int32_t sequence_number) override;
 
-  [[nodiscard]] bool has_priority() const { return priority_turns_ > 0; }
+  [[nodiscard]] bool has_priority() const { return gate_->is_priority_event_available(); }
   // Whether the item of the last poll had priority.
   [[nodiscard]] bool polled_priority() const { return polled_priority_; }
   [[nodiscard]] Json handler_blocked() const;
   // Channels to resume since the last call, in order.
   [[nodiscard]] std::vector<ChannelIndex> take_resumed() { return std::exchange(resumed_, {}); }
+  // Segments that are not in the pool.
+  [[nodiscard]] std::int32_t outstanding() const { return pool_.outstanding_segments(); }
+  // Everything that holds a segment goes.
+  void close() { gate_.reset(); }
 
  private:
-  struct Queued {
-    Item item;
-    std::int32_t sequence_number;
+  // Says what is kept.
+  class Persisted final : public ChannelStateWriter {
+   public:
+    explicit Persisted(Events& events) : events_(events) {}
+    void start(CheckpointId, const CheckpointOptions&) override {}
+    void add_input_data(CheckpointId id, InputChannelInfo channel, std::int32_t,
+                        std::vector<Buffer> data) override;
+    void add_output_data(CheckpointId, ResultSubpartitionInfo, std::int32_t,
+                         std::vector<Buffer>) override {}
+    void add_output_data_future(CheckpointId, ResultSubpartitionInfo, std::int32_t,
+                                std::shared_ptr<ChannelStateDataFuture>) override {}
+    void finish_input(CheckpointId) override {}
+    void finish_output(CheckpointId) override {}
+    void abort(CheckpointId) override {}
+    void close() override {}
+
+   private:
+    Events& events_;
   };
-  struct Channel {
-    ChannelKind kind;
-    std::deque<Queued> queue;
-    std::size_t priority = 0;  // length of the priority part
-    std::int32_t next_sequence_number = 0;
-    Persister persister;
-    CheckpointId last_barrier = kNoCheckpoint;
-    std::optional<std::int32_t> last_barrier_number;
-    std::int32_t last_polled_priority = -1;
-    bool ended = false;
-    bool handler_blocked = false;
+  class NoSink final : public MessageSink {
+   public:
+    void send(WireMessageHandle, bool) override {}
+    [[nodiscard]] bool is_writable() const override { return false; }
+  };
+  class NoTimers final : public Timers {
+   public:
+    TimerId schedule(Duration, Callback) override { return TimerId{1}; }
+    void cancel(TimerId) override {}
   };
 
-  Channel& at(ChannelIndex channel);
-  void persist(CheckpointId id, ChannelIndex channel, const std::vector<std::int64_t>& numbers);
-  void add_priority(ChannelIndex channel, Queued queued);
-  void signal_priority(ChannelIndex channel, std::int32_t sequence_number);
-  void signal_data(ChannelIndex channel);
+  PartitionRequestClient& create_partition_request_client(ProcessId, std::int32_t) override {
+    return client_;
+  }
+  void close_channel(PartitionRequestClient&, const RemoteInputChannel& channel) override {
+    client_.close(channel);
+  }
+  [[nodiscard]] std::size_t checked(ChannelIndex channel) const;
 
-  std::vector<Channel> channels_;
-  std::deque<ChannelIndex> turns_;
-  std::size_t priority_turns_ = 0;
-  std::int32_t ended_ = 0;
+  const NetworkSemantics& semantics_ = network_semantics_120();
+  NetworkConfig config_;
+  Ports ports_;
+  NoTimers timers_;
+  NetworkBufferPool pool_;
+  ResultPartitionManager partitions_;
+  std::uint64_t next_channel_id_ = 0;
+  WirePool wire_;
+  NoSink sink_;
+  PartitionRequestClient client_{sink_, wire_, semantics_};
+  Persisted persisted_;
+  std::unique_ptr<SingleInputGate> gate_;
+  std::vector<InputChannelId> ids_;
+  std::vector<std::int32_t> sequence_numbers_;
+  std::vector<std::uint8_t> handler_blocked_;
   bool polled_priority_ = false;
   std::vector<ChannelIndex> resumed_;
   Events& events_;
@@ -139,7 +154,7 @@ class BarrierTask120 final : public CheckpointListener,
                              public Timers {
  public:
   enum class Kind : std::uint8_t { kAligned, kUnaligned, kAlternating, kTracker };
-  BarrierTask120(Kind kind, std::vector<ChannelKind> channels, bool after_finish);
+  BarrierTask120(Kind kind, std::int32_t channels, bool after_finish);
   ~BarrierTask120();
 
   void trigger_checkpoint_on_barrier(const CheckpointMetaData& meta,
@@ -167,7 +182,7 @@ class BarrierTask120 final : public CheckpointListener,
   SizedBuffers buffers;
   Events events;
   std::vector<Trigger> triggers;
-  std::unique_ptr<PriorityGate> gate;
+  std::unique_ptr<RemoteGate> gate;
   std::unique_ptr<f120::CheckpointableInputs> inputs;
   std::unique_ptr<f120::CheckpointBarrierHandler> handler;
   std::unique_ptr<f120::CheckpointedInputGate> input;

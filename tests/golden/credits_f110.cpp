@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "engine/network/f110/event_serializer.hpp"
-#include "engine/network/f110/local_buffer_pool.hpp"
-#include "engine/network/f110/netty_message.hpp"
-#include "engine/network/f110/partition_request_client.hpp"
-#include "engine/network/f110/partition_request_queue.hpp"
-#include "engine/network/f110/pipelined_subpartition.hpp"
-#include "engine/network/f110/remote_input_channel.hpp"
+#include "engine/network/local_buffer_pool.hpp"
+#include "engine/network/netty_message.hpp"
+#include "engine/network/partition_request_client.hpp"
+#include "engine/network/partition_request_queue.hpp"
+#include "engine/network/pipelined_subpartition.hpp"
+#include "engine/network/remote_input_channel.hpp"
 #include "engine/network/result_partition_manager.hpp"
 #include "engine/network/single_input_gate.hpp"
 #include "sim/base/assert.hpp"
@@ -52,7 +52,7 @@ struct SenderReplay {
       open.push_back(nullptr);
       readers.emplace_back();
     }
-    queue = std::make_unique<PartitionRequestQueue>(sink, pool);
+    queue = std::make_unique<PartitionRequestQueue>(sink, pool, network_semantics_110());
   }
 
   void append(std::size_t channel, BufferConsumer consumer, bool finish = false) {
@@ -117,10 +117,10 @@ struct SenderReplay {
   Json take_sent(std::deque<WireMessageHandle>& way) {
     Json sent = Json::array();
     for (WireMessageHandle& message : std::exchange(sink.sent, {})) {
-      const BufferResponse one = parse_buffer_response(*message);
+      const BufferResponse one = wire_format_110().parse_buffer_response(*message);
       sent.push_back({{"m", "buffer"},
                       {"ch", channel_of(one.receiver)},
-                      {"type", one.is_buffer ? "data" : "event"},
+                      {"type", one.is_buffer() ? "data" : "event"},
                       {"bytes", one.payload.size()},
                       {"seq", one.sequence_number},
                       {"backlog", one.backlog}});
@@ -214,9 +214,11 @@ struct ReceiverReplay final : ConnectionManager {
 
   void arrive(const Json& step, const NetworkItem& item) {
     const std::int32_t index = step.at("ch");
-    const WireMessageHandle message = make_buffer_response(
-        wire, channel(index).id(), sequence.at(static_cast<std::size_t>(index))++,
-        step.at("backlog"), item);
+    BufferResponse header;
+    header.receiver = channel(index).id();
+    header.sequence_number = sequence.at(static_cast<std::size_t>(index))++;
+    header.backlog = step.at("backlog");
+    const WireMessageHandle message = wire_format_110().make_buffer_response(wire, header, item);
     client.receive(*message);
   }
 
@@ -290,12 +292,12 @@ struct ReceiverReplay final : ConnectionManager {
     for (WireMessageHandle& message : std::exchange(sink.sent, {})) {
       switch (kind_of(*message)) {
         case MessageKind::kPartitionRequest: {
-          const PartitionRequest one = parse_partition_request(*message);
+          const PartitionRequest one = wire_format_110().parse_partition_request(*message);
           replies.push_back({{"m", "request"}, {"ch", one.subpartition}, {"credit", one.credit}});
           break;
         }
         case MessageKind::kAddCredit: {
-          const AddCredit one = parse_add_credit(*message);
+          const AddCredit one = wire_format_110().parse_add_credit(*message);
           replies.push_back(
               {{"m", "credit"}, {"ch", one.partition.partition}, {"credit", one.credit}});
           break;
@@ -350,7 +352,7 @@ struct ReceiverReplay final : ConnectionManager {
   Segments segments;
   WirePool wire;
   ListSink sink;
-  PartitionRequestClient client{sink, wire};
+  PartitionRequestClient client{sink, wire, network_semantics_110()};
   std::unique_ptr<SingleInputGate> gate;
   std::vector<std::int32_t> sequence;
   std::vector<Buffer> taken;
@@ -425,10 +427,10 @@ class ConnectionReplay {
   }
   void deliver_to_sender(const WireMessage& message) {
     if (kind_of(message) == MessageKind::kPartitionRequest) {
-      const PartitionRequest one = parse_partition_request(message);
+      const PartitionRequest one = wire_format_110().parse_partition_request(message);
       sender_.add_reader(static_cast<std::size_t>(one.subpartition), one.receiver, one.credit);
     } else if (kind_of(message) == MessageKind::kAddCredit) {
-      const AddCredit one = parse_add_credit(message);
+      const AddCredit one = wire_format_110().parse_add_credit(message);
       sender_.queue->add_credit(one.receiver, one.credit);
     } else if (kind_of(message) == MessageKind::kCancelPartitionRequest) {
       sender_.queue->cancel(parse_cancel_partition_request(message));
@@ -457,14 +459,14 @@ void replay_wire_sizes(const Json& line) {
     WireMessageHandle message;
     if (name == "data") {
       item.buffer = Buffer(segments.make(0, 0, true), 0, bytes_of(one.at("payload")));
-      message = make_buffer_response(pool, 1, 2, 3, item);
+      message = wire_format_110().make_buffer_response(pool, {}, item);
     } else if (name == "event") {
       item.event = event_of(one.at("kind"), 1);
-      message = make_buffer_response(pool, 1, 2, 3, item);
+      message = wire_format_110().make_buffer_response(pool, {}, item);
     } else if (name == "partitionRequest") {
-      message = make_partition_request(pool, {});
+      message = wire_format_110().make_partition_request(pool, {});
     } else if (name == "credit") {
-      message = make_add_credit(pool, {});
+      message = wire_format_110().make_add_credit(pool, {});
     } else if (name == "cancelRequest") {
       message = make_cancel_partition_request(pool, 1);
     } else {

@@ -86,7 +86,7 @@ class SubpartitionRow {
     if (word == "bl") return subpartition.buffers_in_backlog();
     if (word == "q") return subpartition.queue().size();
     if (word == "av") return last_.more_available ? 1 : 0;
-    if (word == "ev") return last_.next_is_event ? 1 : 0;
+    if (word == "ev") return last_.next_is_event() ? 1 : 0;
     if (word == "avc") return subpartition.is_available() ? 1 : 0;
     if (word == "av0") return subpartition.next_buffer_is_event() ? 1 : 0;
     if (word == "p") return poll(polled);
@@ -127,7 +127,7 @@ class SubpartitionRow {
     auto next = view().get_next_buffer();
     if (!next) return "-";
     polled = {{"more", next->more_available ? 1 : 0},
-              {"nextIsEvent", next->next_is_event ? 1 : 0},
+              {"nextIsEvent", next->next_is_event() ? 1 : 0},
               {"backlog", next->backlog},
               {"sequenceNumber", sequence_number_++}};
     last_ = std::move(*next);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/network/f110/event_serializer.hpp"
-#include "engine/network/f110/pipelined_subpartition.hpp"
+#include "engine/network/pipelined_subpartition.hpp"
 #include "tests/golden/golden_registry.hpp"
 
 namespace tailrace::golden::network_f110 {
@@ -117,7 +117,7 @@ struct SubpartitionReplay final : BufferAvailabilityListener {
     Json result = {{"bytes", next->item.size()},
                    {"backlog", next->backlog},
                    {"more", next->more_available},
-                   {"nextIsEvent", next->next_is_event}};
+                   {"nextIsEvent", next->next_is_event()}};
     if (next->item.is_buffer()) {
       const auto [number, from] = segments.place(next->item.buffer);
       result["type"] = "data";

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/network/channel_state_writer.hpp"
 #include "engine/state/checkpoint_stream_factory.hpp"
-#include "engine/task/channel_state_writer.hpp"
 #include "engine/task/checkpointing_task.hpp"
 #include "engine/task/mailbox.hpp"
 #include "tests/golden/golden_registry.hpp"

@@ -53,6 +53,8 @@ std::string value_of(const KeySpec& key) {
       return "`true`, `false`";
     case ValueType::kDuration:
       return key.min > 0 ? "duration, not 0" : "duration";
+    case ValueType::kSize:
+      return "size, " + std::to_string(key.min) + "B to " + std::to_string(key.max) + "B";
     case ValueType::kBandwidth:
       return "bandwidth";
     case ValueType::kPercent:

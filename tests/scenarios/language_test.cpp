@@ -56,6 +56,67 @@ TEST_F(Language, RatesTakeAllTheirForms) {
       "as 5/s, 5k/s, 5M/s, 5/min or 5/h; or max, {over: 45s}, or a list of [time, rate]");
 }
 
+TEST_F(Language, ASourceReadsAFileOrMakesUpRecordsOfOneSize) {
+  const std::string made_up = "job.operators.lines.from={records: 5000}";
+  const Scenario scenario = load(small(), {made_up, "job.operators.lines.size=1KiB"});
+  EXPECT_EQ(scenario.job.operators[0].made_up_records, 5000);
+  EXPECT_EQ(scenario.job.operators[0].record_bytes, 1024);
+  EXPECT_EQ(scenario.job.operators[0].file, "");
+  EXPECT_EQ(
+      mistakes(small(), {made_up}),
+      "s.yaml:6:7: job.operators.lines makes up records and has no \"size\" for them, such as "
+      "size: 100B");
+  EXPECT_EQ(
+      mistakes(small(), {made_up, "job.operators.lines.size=14B"}),
+      "--set job.operators.lines.size=14B: job.operators.lines.size: \"14B\" is out of range; "
+      "it must be from 15B to 1048576B");
+  EXPECT_EQ(mistakes(small(), {"job.operators.lines.size=29B"}),
+            "--set job.operators.lines.size=29B: job.operators.lines.size: only records that are "
+            "made up have a size to choose");
+  EXPECT_EQ(mistakes(small(), {"job.operators.words.size=29B"}),
+            "--set job.operators.words.size=29B: job.operators.words.size: only sources have this "
+            "key");
+  EXPECT_EQ(
+      mistakes(small(), {"job.operators.lines.from.records=5", "job.operators.lines.size=29B"}),
+      "--set job.operators.lines.from.records=5: job.operators.lines.from.records: a source "
+      "reads a file or makes up records, not both");
+  EXPECT_EQ(mistakes(small(), {"job.operators.lines.from={records: 5, repeat: 2}",
+                               "job.operators.lines.size=29B"}),
+            "--set job.operators.lines.from={records: 5, repeat: 2}: "
+            "job.operators.lines.from.repeat: only files are read again");
+  EXPECT_EQ(
+      mistakes(small(), {"job.operators.lines.from={repeat: 2}"}),
+      "--set job.operators.lines.from={repeat: 2}: job.operators.lines.from needs a file or a "
+      "number of records");
+}
+
+TEST_F(Language, SlotSharingGroupsAreTakenOverFromInputsThatAgree) {
+  const auto groups = [this](const std::vector<std::string>& sets) {
+    std::string text;
+    for (const OperatorSpec& op : load(small(), sets).job.operators) {
+      text += *op.slot_sharing_group + ' ';
+    }
+    return text;
+  };
+  EXPECT_EQ(groups({}), "default default default default ");
+  EXPECT_EQ(groups({"job.operators.lines.slot_sharing_group=in"}), "in in in in ");
+  EXPECT_EQ(groups({"job.operators.count.slot_sharing_group=own"}), "default default own own ");
+  EXPECT_EQ(groups({"job.operators.words.slot_sharing_group=own",
+                    "job.operators.out.input=[words, count]",
+                    "job.operators.count.slot_sharing_group=other"}),
+            "default own other default ");
+}
+
+TEST_F(Language, ABufferTimeoutBelongsToWhoSends) {
+  EXPECT_EQ(
+      load(small(), {"job.operators.words.buffer_timeout=97ms"}).job.operators[1].buffer_timeout,
+      Duration::millis(97));
+  EXPECT_EQ(load(small()).job.operators[1].buffer_timeout, std::nullopt);
+  EXPECT_EQ(mistakes(small(), {"job.operators.out.buffer_timeout=97ms"}),
+            "--set job.operators.out.buffer_timeout=97ms: job.operators.out.buffer_timeout: only "
+            "operators that are no sinks have this key");
+}
+
 TEST_F(Language, MergeKeysAndAliasesWork) {
   const Scenario scenario = load(
       "name: merged\nduration: 10s\nflink: {version: \"1.10\"}\n"
@@ -176,6 +237,18 @@ TEST_F(Language, FlinkOptionsOf120HaveTheirOwnTypesAndDefaults) {
     return load(small(), {"flink={version: \"1.20\", " + rest + "}"}).flink;
   };
   EXPECT_EQ(flink("").generation, engine::Generation::kFlink120);
+  EXPECT_FALSE(flink("").buffer_debloat.enabled);
+  const engine::BufferDebloatConfiguration debloat =
+      flink("taskmanager.network.memory.buffer-debloat.enabled: true, "
+            "taskmanager.network.memory.buffer-debloat.target: 300ms, "
+            "taskmanager.network.memory.buffer-debloat.samples: 5, "
+            "taskmanager.memory.min-segment-size: 1kb")
+          .buffer_debloat;
+  EXPECT_TRUE(debloat.enabled);
+  EXPECT_EQ(debloat.target, Duration::millis(300));
+  EXPECT_EQ(debloat.period, Duration::millis(200));
+  EXPECT_EQ(debloat.samples, 5);
+  EXPECT_EQ(debloat.min_buffer_bytes, 1024);
   EXPECT_EQ(load(small(), {"flink={heartbeat.interval: 2000}"}).flink.generation,
             engine::Generation::kFlink120);
   EXPECT_EQ(flink("").state_memory_threshold_bytes, 20 * 1024);
@@ -316,6 +389,9 @@ TEST(Schema, EveryDefaultIsAValidValueOfItsKey) {
           break;
         case ValueType::kDuration:
           EXPECT_TRUE(reader.duration(key.key).has_value()) << section->name << ' ' << key.key;
+          break;
+        case ValueType::kSize:
+          EXPECT_TRUE(reader.size(key.key).has_value()) << section->name << ' ' << key.key;
           break;
         case ValueType::kBandwidth:
           EXPECT_GT(reader.bandwidth(key.key).value, 1) << section->name << ' ' << key.key;

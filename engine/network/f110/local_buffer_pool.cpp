@@ -1,24 +1,35 @@
 #include "engine/network/f110/local_buffer_pool.hpp"
 
+#include "engine/network/network_buffer_pool.hpp"
+#include "sim/base/assert.hpp"
+
 namespace tailrace::engine {
 
-LocalBufferPool::LocalBufferPool(NetworkBufferPool& global, std::int32_t required, std::int32_t max)
-    : global_(global), required_(required), max_(max), size_(required) {
-  TAILRACE_ASSERT(required >= 0 && max >= required && max > 0);
+std::unique_ptr<LocalBufferPool> LocalBufferPool110::make(NetworkBufferPool& global,
+                                                          const BufferPoolSpec& spec,
+                                                          std::string* error) {
+  std::string refusal;
+  if (spec.max < spec.required) {
+    refusal = "Maximum number of memory segments (" + std::to_string(spec.max) +
+              ") should not be smaller than minimum (" + std::to_string(spec.required) + ").";
+  } else if (spec.max <= 0) {
+    refusal = "Maximum number of memory segments (" + std::to_string(spec.max) +
+              ") should be larger than 0.";
+  } else {
+    return std::make_unique<LocalBufferPool110>(global, spec);
+  }
+  if (error != nullptr) *error = refusal;
+  return nullptr;
 }
 
-NetworkBuffer* LocalBufferPool::request_buffer() {
+NetworkBuffer* LocalBufferPool110::request_buffer(std::int32_t /*subpartition*/) {
   return_excess();
   NetworkBuffer* segment = nullptr;
   if (free_.empty()) {
     TAILRACE_ASSERT(!destroyed_);
-    if (requested_ < size_) {
-      segment = global_.request_memory_segment();
-      if (segment != nullptr) ++requested_;
-    }
+    if (requested_ < size_) segment = take_from_global();
   } else {
-    segment = free_.back();
-    free_.pop_back();
+    segment = take_free();
   }
   if (segment == nullptr) {
     flag_ = false;
@@ -28,51 +39,24 @@ NetworkBuffer* LocalBufferPool::request_buffer() {
   return segment;
 }
 
-void LocalBufferPool::recycle(NetworkBuffer& segment) {
-  while (true) {
-    if (destroyed_ || requested_ > size_) {
-      return_segment(segment);
-      if (destroyed_ && requested_ == 0) global_.bury(*this);  // *this is gone
-      return;
-    }
-    if (listeners_.empty()) break;
-    BufferListener* listener = listeners_.pop_front();
-    segment.lend(*this);
-    const BufferListener::Answer answer = listener->notify_buffer_available(segment);
-    if (answer == BufferListener::Answer::kUsedNeedMore && !destroyed_) {
-      listeners_.push_back(listener);
-    }
-    if (answer != BufferListener::Answer::kNotUsed) return;
-  }
-  const bool was_empty = free_.empty();
-  free_.push_back(&segment);
-  if (was_empty) {
-    flag_ = true;
-    tell_available();
-  }
+void LocalBufferPool110::recycle(NetworkBuffer& segment) {
+  if (!pass_on(segment)) return;  // *this may be gone
+  if (free_.size() > 1) return;
+  flag_ = true;
+  tell_available();
 }
 
-bool LocalBufferPool::add_buffer_listener(BufferListener& listener) {
-  if (!free_.empty() || destroyed_) return false;
-  listeners_.push_back(&listener);
+bool LocalBufferPool110::reserve_segments(std::int32_t count) {
+  TAILRACE_ASSERT(count == 0);
   return true;
 }
 
-void LocalBufferPool::remove_buffer_listener(BufferListener& listener) {
-  for (std::size_t left = listeners_.size(); left > 0; --left) {
-    BufferListener* one = listeners_.pop_front();
-    if (one != &listener) listeners_.push_back(one);
-  }
-}
-
-bool LocalBufferPool::is_available() const {
+bool LocalBufferPool110::is_available() const {
   return flag_ || (requested_ < size_ && global_.is_available());
 }
 
-void LocalBufferPool::set_num_buffers(std::int32_t size) {
-  TAILRACE_ASSERT(size >= required_);
-  size_ = size < max_ ? size : max_;
-  return_excess();
+void LocalBufferPool110::set_num_buffers(std::int32_t size) {
+  resize(size);
   if (requested_ < size_ && free_.empty() && global_.is_available()) {
     // Flink wakes the waiting writer and leaves the flag unset: it tries the global pool.
     flag_ = false;
@@ -80,39 +64,8 @@ void LocalBufferPool::set_num_buffers(std::int32_t size) {
   }
 }
 
-void LocalBufferPool::on_global_available() {
+void LocalBufferPool110::on_global_available() {
   if (requested_ < size_ && !flag_) tell_available();
-}
-
-void LocalBufferPool::lazy_destroy() {
-  if (destroyed_) return;
-  while (!free_.empty()) {
-    NetworkBuffer* segment = free_.back();
-    free_.pop_back();
-    return_segment(*segment);
-  }
-  listeners_.clear();
-  destroyed_ = true;
-  on_available_.reset();
-  global_.on_pool_destroyed(*this);
-  if (requested_ == 0) global_.bury(*this);  // *this is gone
-}
-
-void LocalBufferPool::return_segment(NetworkBuffer& segment) {
-  --requested_;
-  global_.return_segment(segment);
-}
-
-void LocalBufferPool::return_excess() {
-  while (requested_ > size_ && !free_.empty()) {
-    NetworkBuffer* segment = free_.back();
-    free_.pop_back();
-    return_segment(*segment);
-  }
-}
-
-void LocalBufferPool::tell_available() {
-  if (on_available_) on_available_();
 }
 
 }  // namespace tailrace::engine

@@ -8,23 +8,19 @@
 
 namespace tailrace::engine {
 
-RemoteInputChannel::RemoteInputChannel(SingleInputGate& gate, ChannelIndex index,
-                                       const InputChannelDescriptor& descriptor,
-                                       const NetworkConfig& config, InputChannelId id,
-                                       NetworkBufferPool& global, ConnectionManager& connections)
-    : InputChannel(index, descriptor, config),
-      gate_(gate),
-      id_(id),
-      global_(global),
-      connections_(connections) {}
+RemoteInputChannel110::RemoteInputChannel110(const Context& context)
+    : RemoteInputChannel(context),
+      gate_(context.gate),
+      global_(context.global),
+      connections_(context.connections) {}
 
-RemoteInputChannel::~RemoteInputChannel() {
+RemoteInputChannel110::~RemoteInputChannel110() {
   release_all_resources();
   // Buffers that the task still holds find their way home without this channel.
   for (NetworkBuffer* segment : own_) segment->hand_over(global_);
 }
 
-void RemoteInputChannel::assign_exclusive_segment(NetworkBuffer& segment) {
+void RemoteInputChannel110::assign_exclusive_segment(NetworkBuffer& segment) {
   TAILRACE_ASSERT(client_ == nullptr);
   own_.push_back(&segment);
   exclusive_.push_back(&segment);
@@ -32,7 +28,7 @@ void RemoteInputChannel::assign_exclusive_segment(NetworkBuffer& segment) {
   ++required_;
 }
 
-void RemoteInputChannel::request_subpartition() {
+void RemoteInputChannel110::request_subpartition() {
   if (released_) return;
   if (client_ == nullptr) {
     client_ = &connections_.create_partition_request_client(descriptor().producer,
@@ -42,7 +38,7 @@ void RemoteInputChannel::request_subpartition() {
   client_->request_subpartition(*this);
 }
 
-void RemoteInputChannel::on_failed_partition_request() {
+void RemoteInputChannel110::on_failed_partition_request() {
   if (released_) return;
   const std::optional<base::Duration> backoff = increase_backoff();
   if (!backoff) {
@@ -52,28 +48,28 @@ void RemoteInputChannel::on_failed_partition_request() {
   gate_.schedule(*backoff, [this] { request_subpartition(); });
 }
 
-void RemoteInputChannel::on_error(const std::string& reason) {
+void RemoteInputChannel110::on_error(const std::string& reason) {
   gate_.fail(reason);
 }
 
-std::optional<InputChannel::BufferAndAvailability> RemoteInputChannel::get_next_buffer() {
+std::optional<InputChannel::BufferAndAvailability> RemoteInputChannel110::get_next_buffer() {
   if (received_.empty()) return std::nullopt;
   NetworkItem item = received_.pop_front();
   received_bytes_ -= item.size();
   return BufferAndAvailability{std::move(item), !received_.empty()};
 }
 
-void RemoteInputChannel::resume_consumption() {
+void RemoteInputChannel110::resume_consumption() {
   TAILRACE_ASSERT(!released_ && client_ != nullptr);
   client_->resume_consumption(*this);
 }
 
-void RemoteInputChannel::acknowledge_all_records_processed() {
+void RemoteInputChannel110::acknowledge_all_records_processed() {
   TAILRACE_ASSERT(!released_ && client_ != nullptr);
   client_->acknowledge_all_records_processed(*this);
 }
 
-void RemoteInputChannel::release_all_resources() {
+void RemoteInputChannel110::release_all_resources() {
   if (std::exchange(released_, true)) return;
   // First: what is given back below may be announced as credit of other channels.
   if (client_ != nullptr) connections_.close_channel(*std::exchange(client_, nullptr), *this);
@@ -91,7 +87,7 @@ void RemoteInputChannel::release_all_resources() {
   if (!exclusive.empty()) global_.release_unpooled(static_cast<std::int32_t>(exclusive.size()));
 }
 
-NetworkBuffer* RemoteInputChannel::request_buffer() {
+NetworkBuffer* RemoteInputChannel110::request_buffer() {
   if (!floating_.empty()) {
     NetworkBuffer* segment = floating_.back();
     floating_.pop_back();
@@ -104,7 +100,7 @@ NetworkBuffer* RemoteInputChannel::request_buffer() {
   return segment;
 }
 
-void RemoteInputChannel::on_buffer_response(const BufferResponse& response) {
+void RemoteInputChannel110::on_buffer_response(const BufferResponse& response) {
   if (released_) return;
   TAILRACE_ASSERT_MSG(response.sequence_number == expected_sequence_number_,
                       "Buffer re-ordering: expected buffer with sequence number " +
@@ -112,19 +108,18 @@ void RemoteInputChannel::on_buffer_response(const BufferResponse& response) {
                           std::to_string(response.sequence_number));
   ++expected_sequence_number_;
   const std::span<const std::byte> payload = response.payload;
-  if (response.is_buffer && payload.empty()) {
+  if (response.is_buffer() && payload.empty()) {
     on_sender_backlog(response.backlog);
     return;
   }
   NetworkItem item;
-  if (response.is_buffer) {
+  if (response.is_buffer()) {
     NetworkBuffer* segment = request_buffer();
     TAILRACE_ASSERT_MSG(segment != nullptr, "no buffer available in a credit-based input channel");
-    TAILRACE_ASSERT(payload.size() <= segment->capacity());
-    std::memcpy(segment->data(), payload.data(), payload.size());
-    item.buffer = Buffer(*segment, 0, static_cast<std::uint32_t>(payload.size()));
+    item.buffer = take_payload(response, *segment);
   } else {
     item.event = std::make_shared<const std::vector<std::byte>>(payload.begin(), payload.end());
+    item.type = response.type;
   }
   const bool was_empty = received_.empty();
   received_bytes_ += item.size();
@@ -133,7 +128,7 @@ void RemoteInputChannel::on_buffer_response(const BufferResponse& response) {
   on_sender_backlog(response.backlog);
 }
 
-void RemoteInputChannel::on_sender_backlog(std::int32_t backlog) {
+void RemoteInputChannel110::on_sender_backlog(std::int32_t backlog) {
   required_ = backlog + initial_credit_;
   std::int32_t gained = 0;
   while (available_buffers() < required_ && !waiting_for_floating_) {
@@ -150,14 +145,14 @@ void RemoteInputChannel::on_sender_backlog(std::int32_t backlog) {
   gain_credit(gained);
 }
 
-void RemoteInputChannel::gain_credit(std::int32_t credit) {
+void RemoteInputChannel110::gain_credit(std::int32_t credit) {
   if (credit == 0) return;
   const bool announced = unannounced_credit_ != 0;
   unannounced_credit_ += credit;
   if (!announced && client_ != nullptr) client_->notify_credit_available(*this);
 }
 
-void RemoteInputChannel::recycle(NetworkBuffer& segment) {
+void RemoteInputChannel110::recycle(NetworkBuffer& segment) {
   if (released_) {
     std::erase(own_, &segment);
     global_.recycle(segment);
@@ -174,7 +169,7 @@ void RemoteInputChannel::recycle(NetworkBuffer& segment) {
   gain_credit(1);
 }
 
-BufferListener::Answer RemoteInputChannel::notify_buffer_available(NetworkBuffer& segment) {
+BufferListener::Answer RemoteInputChannel110::notify_buffer_available(NetworkBuffer& segment) {
   TAILRACE_ASSERT(waiting_for_floating_);
   if (released_ || available_buffers() >= required_) {
     waiting_for_floating_ = false;

@@ -95,6 +95,11 @@ class EventWriter {
     at_ += text.size();
   }
   std::vector<std::byte> take() { return std::move(bytes_); }
+  // Without what was allocated and not used.
+  std::vector<std::byte> take_used() {
+    bytes_.resize(at_);
+    return std::move(bytes_);
+  }
 
  private:
   std::vector<std::byte> bytes_;
@@ -123,9 +128,8 @@ class EventReader {
   std::size_t at_ = 0;
 };
 
-std::vector<std::byte> written(const CheckpointBarrier& barrier) {
+void write_barrier(EventWriter& out, const CheckpointBarrier& barrier) {
   const CheckpointOptions& options = barrier.options;
-  EventWriter out(kBarrierBytes120 + options.target_location.size());
   out.int32(kIdCheckpointBarrier);
   out.int64(barrier.id);
   out.int64(barrier.timestamp_ms);
@@ -139,7 +143,24 @@ std::vector<std::byte> written(const CheckpointBarrier& barrier) {
   }
   out.byte(static_cast<std::uint8_t>(options.alignment));
   out.int64(milliseconds_of(options.aligned_checkpoint_timeout));
-  return out.take();
+}
+
+EventWriter writer_of(const CheckpointBarrier& barrier) {
+  EventWriter out(kBarrierBytes120 + barrier.options.target_location.size());
+  write_barrier(out, barrier);
+  return out;
+}
+
+EventWriter writer_of(const EventAnnouncement& announcement) {
+  EventWriter out(8 + kBarrierBytes120 + announcement.barrier.options.target_location.size());
+  out.int32(kIdAnnouncement);
+  out.int32(static_cast<std::uint32_t>(announcement.sequence_number));
+  write_barrier(out, announcement.barrier);
+  return out;
+}
+
+std::vector<std::byte> written(const CheckpointBarrier& barrier) {
+  return writer_of(barrier).take();
 }
 
 std::vector<std::byte> written(const CancelCheckpointMarker& marker) {
@@ -168,8 +189,8 @@ std::vector<std::byte> written(const EndOfChannelState&) {
   return out.take();
 }
 
-std::vector<std::byte> written(const EventAnnouncement&) {
-  base::fail_assertion("an announcement never leaves its receiver", __FILE__, __LINE__);
+std::vector<std::byte> written(const EventAnnouncement& announcement) {
+  return writer_of(announcement).take();
 }
 
 CheckpointBarrier read_barrier(EventReader& in) {
@@ -199,6 +220,18 @@ EventBytes serialize_event(const RuntimeEvent& event) {
       event);
 }
 
+EventBytes serialize_event_at_receiver(const RuntimeEvent& event) {
+  return std::visit(
+      [](const auto& one) {
+        if constexpr (requires { writer_of(one); }) {
+          return std::make_shared<const std::vector<std::byte>>(writer_of(one).take_used());
+        } else {
+          return std::make_shared<const std::vector<std::byte>>(written(one));
+        }
+      },
+      event);
+}
+
 RuntimeEvent parse_event(std::span<const std::byte> bytes) {
   EventReader in(bytes);
   switch (in.int32()) {
@@ -210,6 +243,11 @@ RuntimeEvent parse_event(std::span<const std::byte> bytes) {
       return CancelCheckpointMarker{in.int64()};
     case kIdEndOfChannelState:
       return EndOfChannelState{};
+    case kIdAnnouncement: {
+      const auto sequence_number = static_cast<std::int32_t>(in.int32());
+      TAILRACE_ASSERT(in.int32() == kIdCheckpointBarrier);
+      return EventAnnouncement{read_barrier(in), sequence_number};
+    }
     case kIdEndOfUserRecords:
       return EndOfData{in.byte() == 0};
     default:

@@ -12,7 +12,10 @@
 namespace tailrace::engine::f120 {
 
 [[nodiscard]] EventBytes serialize_event(const RuntimeEvent& event);
-// Requires: bytes that serialize_event made.
+// Of an event that a receiver makes by itself, an announcement or a barrier that it moves forward:
+// only the part of the buffer that is used, where a sender sends all of it.
+[[nodiscard]] EventBytes serialize_event_at_receiver(const RuntimeEvent& event);
+// Requires: bytes that one of these made.
 [[nodiscard]] RuntimeEvent parse_event(std::span<const std::byte> bytes);
 
 }  // namespace tailrace::engine::f120

@@ -25,6 +25,7 @@ const TaskSemantics& task_semantics_110() {
       .source_stops_first = false,
       .closes_tail_first = false,
       .names_files_relative = false,
+      .measures_time = false,
       .marks_canonical_savepoints = false,
   };
   return kSemantics;

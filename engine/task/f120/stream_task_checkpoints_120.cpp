@@ -16,7 +16,8 @@ void StreamTaskCheckpoints120::trigger(const CheckpointMetaData& meta,
                                        const CheckpointOptions& options) {
   AlignmentMetrics alignment;  // nothing to align
   const std::int64_t passed_ms = ports_.clock->now().millis_truncated() - meta.timestamp_ms;
-  alignment.start_delay_ns = std::max<std::int64_t>(0, passed_ms) * 1'000'000;
+  checkpoint_start_delay_ = Duration::millis(std::max<std::int64_t>(0, passed_ms));
+  alignment.start_delay_ns = checkpoint_start_delay_.ns;
   coordinator_.init_inputs_checkpoint(meta.id, options);
   const Outcome outcome = perform_checkpoint(meta, options, alignment);
   if (outcome == Outcome::kNotRunning) {

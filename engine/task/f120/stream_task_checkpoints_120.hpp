@@ -38,6 +38,8 @@ class StreamTaskCheckpoints120 final : public StreamTaskCheckpoints {
     return coordinator_.async_checkpoint_runnable_size() > 0;
   }
 
+  [[nodiscard]] Duration checkpoint_start_delay() const override { return checkpoint_start_delay_; }
+
   [[nodiscard]] SubtaskCheckpointCoordinator120& coordinator() { return coordinator_; }
 
  private:
@@ -52,6 +54,7 @@ class StreamTaskCheckpoints120 final : public StreamTaskCheckpoints {
   bool final_checkpoint_;
   SubtaskCheckpointCoordinator120 coordinator_;
   CheckpointId latest_report_checkpoint_id_;
+  Duration checkpoint_start_delay_;
   std::optional<CheckpointId> sync_savepoint_;
   std::optional<CheckpointId> final_checkpoint_min_id_;
   bool end_of_data_received_ = false;

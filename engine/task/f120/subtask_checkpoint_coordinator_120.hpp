@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/network/channel_state_writer.hpp"
 #include "engine/task/async_checkpoint_runnable.hpp"
-#include "engine/task/channel_state_writer.hpp"
 #include "engine/task/checkpointing_task.hpp"
 
 namespace tailrace::engine {

@@ -25,6 +25,7 @@ const TaskSemantics& task_semantics_120() {
       .source_stops_first = true,
       .closes_tail_first = true,
       .names_files_relative = true,
+      .measures_time = true,
       .marks_canonical_savepoints = true,
   };
   return kSemantics;

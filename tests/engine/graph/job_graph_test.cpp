@@ -91,6 +91,29 @@ TEST(StreamingJobGraphGenerator, AnEdgeWithoutPartitionerIsForwardOrRebalance) {
   EXPECT_EQ(job.value().vertices[2].inputs[0].partitioner, PartitionerKind::kRebalance);
 }
 
+// S-3.30.
+TEST(StreamingJobGraphGenerator,
+     APointwiseOrBroadcastEdgeKeepsBarriersBehindDataOnAllItsNeighbours) {
+  StreamGraph graph;
+  graph.job_name = "two inputs";
+  graph.nodes = {node("a", 2), node("b", 2), node("join", 4), node("count", 3)};
+  graph.edges = {edge(0, 2, PartitionerKind::kHash), edge(1, 2, PartitionerKind::kRescale),
+                 edge(2, 3, PartitionerKind::kHash)};
+  const auto overtaking = [&graph] {
+    const auto job = generate_job_graph(graph);
+    std::vector<bool> flags;
+    for (const JobVertex& vertex : job.value().vertices) {
+      for (const JobEdge& in : vertex.inputs) flags.push_back(in.supports_unaligned_checkpoints);
+    }
+    return flags;
+  };
+  EXPECT_EQ(overtaking(), (std::vector<bool>{false, false, true}));
+  graph.edges[1].partitioner = PartitionerKind::kBroadcast;
+  EXPECT_EQ(overtaking(), (std::vector<bool>{false, false, true}));
+  graph.edges[1].partitioner = PartitionerKind::kRebalance;
+  EXPECT_EQ(overtaking(), (std::vector<bool>{true, true, true}));
+}
+
 TEST(StreamingJobGraphGenerator, BadGraphsAreOneClearErrorEach) {
   StreamGraph graph = word_count(2, 2);
   graph.edges.push_back(edge(3, 0, PartitionerKind::kRebalance));

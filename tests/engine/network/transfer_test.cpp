@@ -10,10 +10,10 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "engine/network/f110/local_buffer_pool.hpp"
-#include "engine/network/f110/remote_input_channel.hpp"
+#include "engine/network/local_buffer_pool.hpp"
 #include "engine/network/record_deserializer.hpp"
 #include "engine/network/record_writer.hpp"
+#include "engine/network/remote_input_channel.hpp"
 #include "tests/engine/network/test_world.hpp"
 
 namespace tailrace::engine {

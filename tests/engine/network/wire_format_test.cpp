@@ -9,7 +9,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "engine/network/f110/event_serializer.hpp"
-#include "engine/network/f110/netty_message.hpp"
+#include "engine/network/netty_message.hpp"
 #include "engine/network/network_semantics.hpp"
 #include "engine/network/record_codec.hpp"
 #include "engine/network/record_deserializer.hpp"
@@ -88,44 +88,112 @@ TEST(EventWireFormat, HasFlinksSizesAndRoundTrips) {
 
 TEST(MessageWireFormat, HasFlinksSizesAndRoundTrips) {
   WirePool pool;
+  const WireFormat& wire = wire_format_110();
   const ResultPartitionId partition{3, 4, {5}};
-  const auto request = make_partition_request(pool, {partition, 6, 7, 2});
+  const auto request = wire.make_partition_request(pool, {partition, 6, 7, 2});
   EXPECT_EQ(request->size(), 65);
-  EXPECT_EQ(parse_partition_request(*request).partition, partition);
-  EXPECT_EQ(parse_partition_request(*request).subpartition, 6);
-  EXPECT_EQ(parse_partition_request(*request).receiver, 7U);
-  EXPECT_EQ(parse_partition_request(*request).credit, 2);
-  const auto credit = make_add_credit(pool, {partition, 9, 7});
+  EXPECT_EQ(wire.parse_partition_request(*request).partition, partition);
+  EXPECT_EQ(wire.parse_partition_request(*request).subpartition, 6);
+  EXPECT_EQ(wire.parse_partition_request(*request).receiver, 7U);
+  EXPECT_EQ(wire.parse_partition_request(*request).credit, 2);
+  const auto credit = wire.make_add_credit(pool, {partition, 9, 7});
   EXPECT_EQ(credit->size(), 61);
-  EXPECT_EQ(parse_add_credit(*credit).credit, 9);
-  EXPECT_EQ(parse_add_credit(*credit).receiver, 7U);
+  EXPECT_EQ(wire.parse_add_credit(*credit).credit, 9);
+  EXPECT_EQ(wire.parse_add_credit(*credit).receiver, 7U);
   const auto cancel = make_cancel_partition_request(pool, 7);
   EXPECT_EQ(cancel->size(), 25);
   EXPECT_EQ(parse_cancel_partition_request(*cancel), 7U);
   EXPECT_EQ(make_close_request(pool)->size(), 9);
-  const NetworkItem event{{}, serialize_event(CheckpointBarrier{1, 2, {}})};
-  const auto barrier = make_buffer_response(pool, 7, 11, 12, event);
+  const NetworkItem event{{}, serialize_event(CheckpointBarrier{1, 2, {}}), DataType::kEventBuffer};
+  const auto barrier = wire.make_buffer_response(pool, {7, 0, 11, 12, {}, {}}, event);
   EXPECT_EQ(barrier->size(), 67);
-  const BufferResponse response = parse_buffer_response(*barrier);
+  const BufferResponse response = wire.parse_buffer_response(*barrier);
   EXPECT_EQ(response.sequence_number, 11);
   EXPECT_EQ(response.backlog, 12);
-  EXPECT_FALSE(response.is_buffer);
+  EXPECT_FALSE(response.is_buffer());
   EXPECT_EQ(ints(response.payload), ints(*event.event));
   EXPECT_EQ(ints(barrier->bytes().first(9)),
             (std::vector<int>{0, 0, 0, 67, 0xBA, 0xDC, 0x0F, 0xFE, 0}));
 }
 
+TEST(MessageWireFormat, MessagesOf120HaveTheirSizesAndRoundTrip) {
+  WirePool pool;
+  const WireFormat& wire = wire_format_120();
+  const ResultPartitionId partition{3, 4, {5}};
+  const auto request = wire.make_partition_request(pool, {partition, 6, 7, 2});
+  EXPECT_EQ(request->size(), 9 + 88);
+  EXPECT_EQ(wire.parse_partition_request(*request).partition, partition);
+  EXPECT_EQ(wire.parse_partition_request(*request).subpartition, 6);
+  EXPECT_EQ(wire.parse_partition_request(*request).receiver, 7U);
+  EXPECT_EQ(wire.parse_partition_request(*request).credit, 2);
+  const auto credit = wire.make_add_credit(pool, {partition, 9, 7});
+  EXPECT_EQ(credit->size(), 9 + 20);
+  EXPECT_EQ(wire.parse_add_credit(*credit).credit, 9);
+  EXPECT_EQ(wire.parse_add_credit(*credit).receiver, 7U);
+  const auto resume = make_resume_consumption(pool, 7);
+  EXPECT_EQ(resume->size(), 9 + 16);
+  EXPECT_EQ(parse_resume_consumption(*resume), 7U);
+  const auto backlog = make_backlog_announcement(pool, {3, 7});
+  EXPECT_EQ(backlog->size(), 9 + 20);
+  EXPECT_EQ(parse_backlog_announcement(*backlog).backlog, 3);
+  EXPECT_EQ(parse_backlog_announcement(*backlog).receiver, 7U);
+  const auto size = make_new_buffer_size(pool, {4096, 7});
+  EXPECT_EQ(size->size(), 9 + 20);
+  EXPECT_EQ(parse_new_buffer_size(*size).bytes, 4096);
+  EXPECT_EQ(parse_new_buffer_size(*size).receiver, 7U);
+}
+
+// What overtakes, blocks or is announced must do so behind the wire, too.
+TEST(MessageWireFormat, TypesOf120SurviveTheWire) {
+  WirePool pool;
+  const WireFormat& wire = wire_format_120();
+  for (const DataType type :
+       {DataType::kEventBuffer, DataType::kPrioritizedEventBuffer,
+        DataType::kAlignedCheckpointBarrier, DataType::kTimeoutableAlignedCheckpointBarrier,
+        DataType::kRecoveryCompletion, DataType::kEndOfData, DataType::kEndOfPartition}) {
+    const NetworkItem item{{}, network_semantics_120().serialize_event(EndOfData{}), type};
+    const auto message = wire.make_buffer_response(pool, {7, 5, -3, 12, {}, {}}, item);
+    EXPECT_EQ(message->size(), 9 + 34 + 5);
+    const BufferResponse response = wire.parse_buffer_response(*message);
+    EXPECT_EQ(response.receiver, 7U);
+    EXPECT_EQ(response.subpartition, 5);
+    EXPECT_EQ(response.sequence_number, -3);
+    EXPECT_EQ(response.backlog, 12);
+    EXPECT_EQ(response.type, type);
+    EXPECT_EQ(ints(response.payload), ints(*item.event));
+  }
+}
+
 TEST(MessageWireFormat, AMessageMayOutliveItsPool) {
   auto pool = std::make_unique<WirePool>();
-  auto message = make_partition_request(*pool, {{1, 2, {3}}, 4, 5, 6});
+  auto message = wire_format_110().make_partition_request(*pool, {{1, 2, {3}}, 4, 5, 6});
   pool.reset();
-  EXPECT_EQ(parse_partition_request(*message).credit, 6);
+  EXPECT_EQ(wire_format_110().parse_partition_request(*message).credit, 6);
 }
 
 struct Home final : BufferRecycler {
   void recycle(NetworkBuffer&) override { ++returned; }
   int returned = 0;
 };
+
+// A barrier as its sender allocates it has unused bytes behind it; what a receiver makes has none.
+TEST(WireFormat, WhatAReceiverMakesIsCutToItsUsedPart) {
+  const NetworkSemantics& semantics = network_semantics_120();
+  CheckpointBarrier barrier{1LL << 40, 17, {}};
+  barrier.options.aligned_checkpoint_timeout = base::Duration::seconds(3);
+  const EventAnnouncement announcement{barrier, -5};
+  CheckpointBarrier savepoint{7, 17, {}};
+  savepoint.options.type = CheckpointType::SAVEPOINT;
+  EXPECT_EQ(semantics.serialize_event_at_receiver(barrier)->size(), 34U);
+  EXPECT_EQ(semantics.serialize_event_at_receiver(savepoint)->size(), 35U);
+  EXPECT_EQ(semantics.serialize_event_at_receiver(announcement)->size(), 42U);
+  EXPECT_EQ(semantics.serialize_event_at_receiver(CancelCheckpointMarker{9})->size(), 12U);
+  for (const RuntimeEvent& event :
+       std::vector<RuntimeEvent>{barrier, savepoint, announcement, EndOfData{false}}) {
+    EXPECT_EQ(semantics.parse_event(*semantics.serialize_event_at_receiver(event)), event);
+    EXPECT_EQ(semantics.parse_event(*semantics.serialize_event(event)), event);
+  }
+}
 
 // However the bytes are cut into buffers, the records come back, and every buffer goes home.
 RC_GTEST_PROP(RecordDeserializer, PutsTogetherWhateverWasCut,
@@ -222,8 +290,8 @@ TEST(WireFormat, EventsOf120HaveTheirSizesAndComeBack) {
     const EventBytes bytes = semantics.serialize_event(one.event);
     EXPECT_EQ(bytes->size(), one.bytes);
     EXPECT_EQ(semantics.parse_event(*bytes), one.event);
-    EXPECT_EQ(semantics.blocks_upstream(one.event), one.blocks);
-    EXPECT_FALSE(network_semantics_110().blocks_upstream(one.event));
+    EXPECT_EQ(is_blocking_upstream(semantics.data_type_of(one.event, false)), one.blocks);
+    EXPECT_EQ(network_semantics_110().data_type_of(one.event, false), DataType::kEventBuffer);
   }
 }
 

@@ -5,9 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/network/local_buffer_pool.hpp"
+#include "engine/task/task_executor.hpp"
 #include "scenarios/diagnostics.hpp"
 #include "scenarios/world/scenario_run.hpp"
 #include "scenarios/world/trace_kinds.hpp"
+#include "sim/base/assert.hpp"
 #include "tests/scenarios/world/library_runs.hpp"
 
 namespace tailrace::scenarios {
@@ -86,6 +89,27 @@ TEST(Cluster, AMachineWithoutPowerRefusesNoConnection) {
   for (const analysis::RestartRow& restart : outcome.result.restarts) {
     EXPECT_EQ(restart.cause.find("Connection unexpectedly closed"), std::string::npos)
         << restart.cause;
+  }
+}
+
+// A segment that is lent to nobody stands for one that a task forgot.
+TEST(Cluster, ABufferThatDoesNotComeHomeStopsTheRun) {
+  for (const bool at_the_end : {false, true}) {
+    const Scenario scenario = library_scenario("wordcount", {"duration=3s"});
+    ScenarioRun run(scenario, {});
+    run.advance(base::Time{} + base::Duration::seconds(1));
+    engine::NetworkEnvironment& network = run.cluster().task_executor(0)->network();
+    {
+      const auto partition = network.create_partition({{99, 0, {99}}, 1});
+      ASSERT_NE(partition, nullptr);
+      ASSERT_NE(partition->buffer_pool().request_buffer(), nullptr);
+    }
+    if (at_the_end) {
+      run.play();
+      EXPECT_THROW(static_cast<void>(run.collect()), base::InvariantViolation);
+    } else {
+      EXPECT_THROW(run.cluster().kill_task_manager(0, false), base::InvariantViolation);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 #include "scenarios/world/file_log.hpp"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -215,6 +216,68 @@ TEST_F(FileLogTest, PositionsAndLinesAgree) {
 TEST_F(FileLogTest, SaysWhetherItsSourceEnds) {
   EXPECT_FALSE(log("a\n", 1).finite());
   EXPECT_TRUE(log("a\n", 1, max(), true).finite());
+}
+
+// What a text takes on the wire, counted by the rules of the format and not by the log's code.
+std::int64_t bytes_on_the_wire(const std::string& text) {
+  std::int64_t characters = 0;
+  std::int64_t bytes = 4 + 1 + 8;
+  for (std::size_t at = 0; at < text.size(); ++characters) {
+    // A character from U+0080 to U+07FF is two bytes here, and two of 7 bits there.
+    const std::int64_t both = (static_cast<unsigned char>(text[at]) & 0x80) != 0 ? 2 : 1;
+    at += static_cast<std::size_t>(both);
+    bytes += both;
+  }
+  for (std::int64_t rest = characters + 1; rest > 0; rest /= 128) ++bytes;
+  return bytes;
+}
+
+TEST(MadeUpText, HasExactlyTheSizeThatWasAskedFor) {
+  for (std::int64_t bytes = 15; bytes <= 40'000; bytes += bytes < 300 ? 1 : 97) {
+    ASSERT_EQ(bytes_on_the_wire(made_up_text(bytes, 999)), bytes);
+  }
+  for (std::int64_t bytes = 16'380; bytes <= 16'420; ++bytes) {
+    ASSERT_EQ(bytes_on_the_wire(made_up_text(bytes, 0)), bytes);
+  }
+}
+
+TEST(MadeUpText, IsOneOfAThousandWordsWhereThereIsRoom) {
+  std::set<std::string> texts;
+  for (std::int32_t i = 0; i < kMadeUpTexts; ++i) texts.insert(made_up_text(29, i));
+  EXPECT_EQ(texts.size(), 1000u);
+  EXPECT_EQ(*texts.begin(), std::string(15, 'a'));
+}
+
+TEST_F(FileLogTest, MadeUpRecordsAreDealtOutAndReadLikeLines) {
+  const FileLog made_up(MadeUpRecords{1003, 29}, 4, max(), true, clock_);
+  std::int64_t lines = 0;
+  for (std::int32_t partition = 0; partition < 4; ++partition) {
+    const Lines texts = drain(made_up, partition);
+    EXPECT_EQ(static_cast<std::int64_t>(texts.size()), made_up.lines_in(partition));
+    EXPECT_EQ(made_up.lines_before(partition, made_up.end(partition)), made_up.lines_in(partition));
+    std::size_t at = 0;
+    made_up.for_each_line(partition, made_up.lines_in(partition), [&](std::string_view line) {
+      EXPECT_EQ(line, texts[at++]);
+      EXPECT_EQ(line.size(), 15u);
+    });
+    lines += static_cast<std::int64_t>(at);
+  }
+  EXPECT_EQ(lines, 1003);
+  EXPECT_TRUE(made_up.exhausted());
+}
+
+// The log as a whole grows at the rate that was asked for, one record of each partition in turn.
+TEST_F(FileLogTest, MadeUpRecordsComeIntoBeingInTurn) {
+  const FileLog made_up(MadeUpRecords{11, 29}, 3, steps({{Time{}, 10, Duration::seconds(1)}}),
+                        false, clock_);
+  std::vector<std::int64_t> offered;
+  for (std::int32_t partition = 0; partition < 3; ++partition) {
+    for (std::int64_t at = made_up.begin(partition); at < made_up.end(partition); ++at) {
+      offered.push_back(made_up.read(partition, at)->offered->ns / 100'000'000);
+    }
+  }
+  EXPECT_EQ(offered, (std::vector<std::int64_t>{0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8}));
+  EXPECT_EQ(made_up.offered_until(), at_ms(1000));
 }
 
 }  // namespace
