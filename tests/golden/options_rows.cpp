@@ -15,7 +15,7 @@ using engine::AlignmentType;
 using engine::CheckpointOptions;
 using engine::CheckpointType;
 using engine::DataType;
-using engine::Duration;
+using base::Duration;
 
 CheckpointOptions aligned_options() {
   return {};
@@ -47,18 +47,13 @@ DataType type_of(const CheckpointOptions& options, bool priority) {
   return engine::network_semantics_120().data_type_of(barrier_of(options), priority);
 }
 
-// Whether its barrier stops the sender.
-bool needs_alignment(const CheckpointOptions& options) {
-  return engine::is_blocking_upstream(type_of(options, false));
-}
-
 // "ALIGNED/10 aligns timeoutable state".
 std::string text_of(const CheckpointOptions& options) {
   std::string text = engine::to_string(options.alignment);
   if (options.aligned_checkpoint_timeout != Duration::max()) {
     text += "/" + std::to_string(options.aligned_checkpoint_timeout.ns / 1'000'000);
   }
-  text += needs_alignment(options) ? " aligns" : " free";
+  text += options.needs_alignment() ? " aligns" : " free";
   if (options.is_timeoutable()) text += " timeoutable";
   if (options.needs_channel_state()) text += " state";
   return text;
@@ -111,7 +106,7 @@ void replay_needs_alignment(const Json& line) {
   for (const AlignmentType alignment :
        {AlignmentType::UNALIGNED, AlignmentType::ALIGNED, AlignmentType::FORCED_ALIGNED,
         AlignmentType::AT_LEAST_ONCE}) {
-    answers.push_back(needs_alignment(options_with(alignment)) ? "yes" : "no");
+    answers.push_back(options_with(alignment).needs_alignment() ? "yes" : "no");
   }
   expect_equal("needsAlignment", line.at("needsAlignment"), joined(answers, " "));
 }
@@ -205,8 +200,8 @@ void replay_sizes(const Json& line) {
   std::vector<std::string> sent;
   std::vector<std::string> received;
   for (const engine::RuntimeEvent& event : events) {
-    sent.push_back(std::to_string(semantics.serialize_event(event).size()));
-    received.push_back(std::to_string(semantics.serialize_event_at_receiver(event).size()));
+    sent.push_back(std::to_string(semantics.serialize_event(event)->size()));
+    received.push_back(std::to_string(semantics.serialize_event_at_receiver(event)->size()));
   }
   expect_equal("sizes",
                line.at("endOfPartition_cancel_aligned_timeoutable_unaligned_savepoint_"
