@@ -36,6 +36,25 @@ const char* to_string(AlignmentType alignment) {
   return "?";
 }
 
+CheckpointOptions CheckpointOptions::for_config(CheckpointType type, bool exactly_once,
+                                                bool unaligned, base::Duration aligned_timeout) {
+  CheckpointOptions options;
+  options.type = type;
+  if (!exactly_once) {
+    options.alignment = AlignmentType::AT_LEAST_ONCE;
+  } else if (!is_savepoint(type) && unaligned) {
+    const bool from_the_start =
+        aligned_timeout == base::Duration{} || aligned_timeout == base::Duration::max();
+    if (from_the_start) {
+      options.alignment = AlignmentType::UNALIGNED;
+    } else {
+      options.aligned_checkpoint_timeout = aligned_timeout;
+    }
+  }
+  TAILRACE_ASSERT(options.is_consistent());
+  return options;
+}
+
 CheckpointOptions CheckpointOptions::as_unaligned() const {
   if (is_unaligned()) return *this;
   TAILRACE_ASSERT(alignment == AlignmentType::ALIGNED && !is_savepoint(type));

@@ -48,6 +48,17 @@ struct CheckpointOptions {
   // 1.20: from the trigger on; Duration::max(): never.
   base::Duration aligned_checkpoint_timeout = base::Duration::max();
 
+  // What a coordinator of 1.20 asks for (R-1.12, Flink CheckpointOptions.forConfig). A timeout of 0 and
+  // one of Duration::max() mean unaligned from the start.
+  [[nodiscard]] static CheckpointOptions for_config(CheckpointType type, bool exactly_once,
+                                                    bool unaligned, base::Duration aligned_timeout);
+  // What Flink refuses to construct: only an aligned checkpoint can wait for its time to be up, and a
+  // savepoint is never unaligned, now or later.
+  [[nodiscard]] bool is_consistent() const {
+    const bool waits = aligned_checkpoint_timeout != base::Duration::max();
+    return !(is_savepoint(type) && (is_unaligned() || waits)) && !(is_unaligned() && waits);
+  }
+
   //
   [[nodiscard]] bool is_timeoutable() const {
     return alignment == AlignmentType::ALIGNED && aligned_checkpoint_timeout > base::Duration{} &&

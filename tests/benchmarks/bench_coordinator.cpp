@@ -18,7 +18,7 @@
 namespace tailrace::engine::bench {
 namespace {
 
-double cpu_seconds() {
+double thread_seconds() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
@@ -34,9 +34,9 @@ struct Part {
   void measure(Body body) {
     const std::uint64_t bytes_before = testing::allocated_bytes();
     const std::uint64_t allocations_before = testing::allocation_count();
-    const double before = cpu_seconds();
+    const double before = thread_seconds();
     body();
-    seconds += cpu_seconds() - before;
+    seconds += thread_seconds() - before;
     bytes += testing::allocated_bytes() - bytes_before;
     allocations += testing::allocation_count() - allocations_before;
   }
@@ -114,10 +114,10 @@ class QueuedTriggers {
     double seconds = 0;
     for (int i = 0; i < count; ++i) {
       const CheckpointId id = coordinated_.around.id_counter.get();
-      const double before = cpu_seconds();
+      const double before = thread_seconds();
       coordinated_.coordinator.trigger_savepoint({}, SavepointFormatType::CANONICAL, {});
       coordinated_.around.world.run_due();
-      seconds += cpu_seconds() - before;
+      seconds += thread_seconds() - before;
       for (AcknowledgeCheckpoint& message :
            coordinated_.around.acknowledgements(id, Snapshots::NONE)) {
         coordinated_.coordinator.receive_acknowledge_message(std::move(message));

@@ -77,7 +77,7 @@ M& filled() {
   return *kMap;
 }
 
-void set_items(benchmark::State& state) {
+void set_entries(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kCount));
 }
 
@@ -91,7 +91,7 @@ void insert(benchmark::State& state) {
     map.reset();
     state.ResumeTiming();
   }
-  set_items(state);
+  set_entries(state);
 }
 
 void update_ours(benchmark::State& state) {
@@ -99,14 +99,14 @@ void update_ours(benchmark::State& state) {
   for (auto _ : state) {
     for (const std::int64_t key : shuffled_keys()) map.put(key, {}, hash_of(key), {key, 2});
   }
-  set_items(state);
+  set_entries(state);
 }
 void update_reference(benchmark::State& state) {
   auto& map = filled<Reference>();
   for (auto _ : state) {
     for (const std::int64_t key : shuffled_keys()) map[key] = {key, 2};
   }
-  set_items(state);
+  set_entries(state);
 }
 
 double cpu_seconds() {
@@ -149,7 +149,7 @@ void get_ours(benchmark::State& state) {
     for (const std::int64_t key : shuffled_keys()) sum += (*map.get(key, {}, hash_of(key)))[0];
     benchmark::DoNotOptimize(sum);
   }
-  set_items(state);
+  set_entries(state);
 }
 void get_reference(benchmark::State& state) {
   auto& map = filled<Reference>();
@@ -158,7 +158,7 @@ void get_reference(benchmark::State& state) {
     for (const std::int64_t key : shuffled_keys()) sum += map.find(key)->second[0];
     benchmark::DoNotOptimize(sum);
   }
-  set_items(state);
+  set_entries(state);
 }
 
 // Read, modify, write by one lookup, while a snapshot is out: every first touch copies.
@@ -172,7 +172,7 @@ void update_under_snapshot_ours(benchmark::State& state) {
       });
     }
   }
-  set_items(state);
+  set_entries(state);
 }
 
 // Iterates and copies keys and values into a flat buffer.
@@ -191,7 +191,7 @@ void iterate_ours(benchmark::State& state) {
     benchmark::DoNotOptimize(flat.data());
     benchmark::ClobberMemory();
   }
-  set_items(state);
+  set_entries(state);
 }
 void iterate_reference(benchmark::State& state) {
   auto& map = filled<Reference>();
@@ -207,7 +207,7 @@ void iterate_reference(benchmark::State& state) {
     benchmark::DoNotOptimize(flat.data());
     benchmark::ClobberMemory();
   }
-  set_items(state);
+  set_entries(state);
 }
 
 // A whole snapshot of a backend of 128 key groups with 200,000 words: taken, written, released.

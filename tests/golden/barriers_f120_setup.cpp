@@ -38,12 +38,36 @@ constexpr std::int32_t kBuffersPerChannel = 256;
 
 }  // namespace
 
+std::size_t ScriptedGate120::checked(ChannelIndex channel) const {
+  if (channel < 0 || static_cast<std::size_t>(channel) >= handler_blocked_.size()) {
+    throw MalformedCase("there is no channel " + std::to_string(channel));
+  }
+  return static_cast<std::size_t>(channel);
+}
+
+void ScriptedGate120::block_consumption(ChannelIndex channel) {
+  handler_blocked_[checked(channel)] = 1;
+}
+
+void ScriptedGate120::resume_consumption(ChannelIndex channel) {
+  handler_blocked_[checked(channel)] = 0;
+  resumed_.push_back(channel);
+  events_.add({{"e", "resume"}, {"ch", channel}});
+}
+
+Json ScriptedGate120::handler_blocked() const {
+  Json blocked = Json::array();
+  for (std::size_t i = 0; i < handler_blocked_.size(); ++i) {
+    if (handler_blocked_[i] != 0) blocked.push_back(i);
+  }
+  return blocked;
+}
+
 RemoteGate::RemoteGate(std::int32_t channels, Events& events)
-    : pool_((channels + 1) * kBuffersPerChannel, kSegmentBytes, semantics_),
+    : ScriptedGate120(channels, events),
+      pool_((channels + 1) * kBuffersPerChannel, kSegmentBytes, semantics_),
       persisted_(events),
-      sequence_numbers_(static_cast<std::size_t>(channels)),
-      handler_blocked_(static_cast<std::size_t>(channels)),
-      events_(events) {
+      sequence_numbers_(static_cast<std::size_t>(channels)) {
   config_.semantics = &semantics_;
   config_.exclusive_per_channel = kBuffersPerChannel;
   ports_.self = ProcessId{1};
@@ -65,14 +89,7 @@ RemoteGate::RemoteGate(std::int32_t channels, Events& events)
 
 RemoteGate::~RemoteGate() = default;
 
-std::size_t RemoteGate::checked(ChannelIndex channel) const {
-  if (channel < 0 || static_cast<std::size_t>(channel) >= ids_.size()) {
-    throw MalformedCase("there is no channel " + std::to_string(channel));
-  }
-  return static_cast<std::size_t>(channel);
-}
-
-void RemoteGate::receive(ChannelIndex channel, const Item& item) {
+void RemoteGate::receive(ChannelIndex channel, Item item) {
   const std::size_t index = checked(channel);
   NetworkItem sent;
   if (const auto* buffer = std::get_if<Buffer>(&item)) {
@@ -101,16 +118,6 @@ std::optional<BufferOrEvent> RemoteGate::poll_next() {
   return next;
 }
 
-void RemoteGate::block_consumption(ChannelIndex channel) {
-  handler_blocked_[checked(channel)] = 1;
-}
-
-void RemoteGate::resume_consumption(ChannelIndex channel) {
-  handler_blocked_[checked(channel)] = 0;
-  resumed_.push_back(channel);
-  events_.add({{"e", "resume"}, {"ch", channel}});
-}
-
 std::optional<CheckpointFailureReason> RemoteGate::checkpoint_started(
     const CheckpointBarrier& barrier) {
   events_.add({{"e", "started"}, {"cp", barrier.id}});
@@ -127,14 +134,6 @@ void RemoteGate::convert_to_priority_event(ChannelIndex channel, std::int32_t se
   gate_->convert_to_priority_event(channel, sequence_number);
 }
 
-Json RemoteGate::handler_blocked() const {
-  Json blocked = Json::array();
-  for (std::size_t i = 0; i < handler_blocked_.size(); ++i) {
-    if (handler_blocked_[i] != 0) blocked.push_back(i);
-  }
-  return blocked;
-}
-
 void RemoteGate::Persisted::add_input_data(CheckpointId id, InputChannelInfo channel, std::int32_t,
                                            std::vector<Buffer> data) {
   Json numbers = Json::array();
@@ -144,8 +143,13 @@ void RemoteGate::Persisted::add_input_data(CheckpointId id, InputChannelInfo cha
 
 // --- task ----------------------------------------------------------------------------------------
 
-BarrierTask120::BarrierTask120(Kind kind, std::int32_t channels, bool after_finish) {
-  gate = std::make_unique<RemoteGate>(channels, events);
+BarrierTask120::BarrierTask120(Kind kind, std::int32_t channels, bool after_finish)
+    : BarrierTask120(
+          kind, [channels](Events& to) { return std::make_unique<RemoteGate>(channels, to); },
+          after_finish) {}
+
+BarrierTask120::BarrierTask120(Kind kind, const MakeGate& make_gate, bool after_finish) {
+  gate = make_gate(events);
   inputs = std::make_unique<f120::CheckpointableInputs>(
       std::vector<f120::CheckpointableInput*>{gate.get()});
   using Handler = f120::SingleCheckpointBarrierHandler;
@@ -184,11 +188,12 @@ void BarrierTask120::trigger_checkpoint_on_barrier(const CheckpointMetaData& met
               {"startDelayNs", metrics.start_delay_ns},
               {"ts", meta.timestamp_ms},
               {"alignment", to_string(options.alignment)}});
-  triggers.push_back({meta.id, metrics});
+  triggers.push_back({meta.id, metrics, options});
 }
 
 void BarrierTask120::abort_checkpoint_on_barrier(CheckpointId id, CheckpointFailureReason reason) {
   events.add({{"e", "abort"}, {"cp", id}, {"reason", to_string(reason)}});
+  if (on_abort) on_abort(id);
 }
 
 void BarrierTask120::alignment_ended(CheckpointId id, const AlignmentMetrics& metrics) {
@@ -255,7 +260,7 @@ CheckpointOptions options_of(const std::string& mode, Duration timeout) {
     options.alignment = AlignmentType::UNALIGNED;
   } else if (mode == "atLeastOnce") {
     options.alignment = AlignmentType::AT_LEAST_ONCE;
-  } else if (mode == "forced") {
+  } else if (mode == "forced" || mode == "forcedAligned") {
     options.alignment = AlignmentType::FORCED_ALIGNED;
     options.aligned_checkpoint_timeout = timeout;
   } else if (mode == "savepoint") {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,41 +54,70 @@ using Item = std::variant<Buffer, RuntimeEvent>;
 // Whether the sender of the item stops behind it.
 [[nodiscard]] bool blocks_sender(const Item& item);
 
-// A gate with remote channels, as a gate to read and as an input to checkpoint. What arrives comes
-// over the wire; who sends it is the script's business.
-class RemoteGate final : public InputGate,
-                         public f120::CheckpointableInput,
-                         private ConnectionManager {
+// A gate whose channels a script feeds, as a gate to read and as an input to checkpoint. Notes what
+// the handler blocks and resumes; who sends is the script's business.
+class ScriptedGate120 : public InputGate, public f120::CheckpointableInput {
+ public:
+  explicit ScriptedGate120(std::int32_t channels, Events& events)
+      : events_(events), handler_blocked_(static_cast<std::size_t>(channels)) {}
+
+  // The item has arrived.
+  virtual void receive(ChannelIndex channel, Item item) = 0;
+  [[nodiscard]] virtual bool has_priority() const = 0;
+  // Whether the item of the last poll had priority.
+  [[nodiscard]] virtual bool polled_priority() const = 0;
+  // Segments that are not in the pool.
+  [[nodiscard]] virtual std::int32_t outstanding() const = 0;
+  // Everything that holds a buffer goes.
+  virtual void close() = 0;
+
+  [[nodiscard]] std::int32_t channel_count() const override {
+    return static_cast<std::int32_t>(handler_blocked_.size());
+  }
+  void set_availability_listener(base::InplaceFunction<void()>) override {}
+  void block_consumption(ChannelIndex channel) override;
+  void resume_consumption(ChannelIndex channel) override;
+  std::optional<CheckpointFailureReason> checkpoint_started(
+      const CheckpointBarrier& barrier) override = 0;
+  void checkpoint_stopped(CheckpointId id) override = 0;
+  void convert_to_priority_event(ChannelIndex channel, std::int32_t sequence_number) override = 0;
+
+  [[nodiscard]] Json handler_blocked() const;
+  // Channels to resume since the last call, in order.
+  [[nodiscard]] std::vector<ChannelIndex> take_resumed() { return std::exchange(resumed_, {}); }
+
+ protected:
+  // Throws MalformedCase for a channel that is not there.
+  [[nodiscard]] std::size_t checked(ChannelIndex channel) const;
+
+  Events& events_;
+
+ private:
+  std::vector<std::uint8_t> handler_blocked_;
+  std::vector<ChannelIndex> resumed_;
+};
+
+// The engine's gate with remote channels. What arrives comes over the wire.
+class RemoteGate final : public ScriptedGate120, private ConnectionManager {
  public:
   RemoteGate(std::int32_t channels, Events& events);
   ~RemoteGate() override;
 
-  // The item has arrived.
-  void receive(ChannelIndex channel, const Item& item);
+  void receive(ChannelIndex channel, Item item) override;
 
-  [[nodiscard]] std::int32_t channel_count() const override { return gate_->channel_count(); }
   std::optional<BufferOrEvent> poll_next() override;
   [[nodiscard]] bool is_finished() const override { return gate_->is_finished(); }
   [[nodiscard]] bool is_available() const override { return gate_->is_available(); }
-  void set_availability_listener(base::InplaceFunction<void()>) override {}
 
-  void block_consumption(ChannelIndex channel) override;
-  void resume_consumption(ChannelIndex channel) override;
   std::optional<CheckpointFailureReason> checkpoint_started(
       const CheckpointBarrier& barrier) override;
   void checkpoint_stopped(CheckpointId id) override;
   void convert_to_priority_event(ChannelIndex channel, std::int32_t sequence_number) override;
 
-  [[nodiscard]] bool has_priority() const { return gate_->is_priority_event_available(); }
-  // Whether the item of the last poll had priority.
-  [[nodiscard]] bool polled_priority() const { return polled_priority_; }
-  [[nodiscard]] Json handler_blocked() const;
-  // Channels to resume since the last call, in order.
-  [[nodiscard]] std::vector<ChannelIndex> take_resumed() { return std::exchange(resumed_, {}); }
-  // Segments that are not in the pool.
-  [[nodiscard]] std::int32_t outstanding() const { return pool_.outstanding_segments(); }
-  // Everything that holds a segment goes.
-  void close() { gate_.reset(); }
+  [[nodiscard]] bool has_priority() const override { return gate_->is_priority_event_available(); }
+  [[nodiscard]] bool polled_priority() const override { return polled_priority_; }
+  [[nodiscard]] std::int32_t outstanding() const override { return pool_.outstanding_segments(); }
+  void close() override { gate_.reset(); }
 
  private:
   // Says what is kept.
@@ -126,7 +156,6 @@ class RemoteGate final : public InputGate,
   void close_channel(PartitionRequestClient&, const RemoteInputChannel& channel) override {
     client_.close(channel);
   }
-  [[nodiscard]] std::size_t checked(ChannelIndex channel) const;
 
   const NetworkSemantics& semantics_ = network_semantics_120();
   NetworkConfig config_;
@@ -142,10 +171,7 @@ class RemoteGate final : public InputGate,
   std::unique_ptr<SingleInputGate> gate_;
   std::vector<InputChannelId> ids_;
   std::vector<std::int32_t> sequence_numbers_;
-  std::vector<std::uint8_t> handler_blocked_;
   bool polled_priority_ = false;
-  std::vector<ChannelIndex> resumed_;
-  Events& events_;
 };
 
 // One task: gate, handler, clock, timers, and what it is told.
@@ -154,6 +180,9 @@ class BarrierTask120 final : public CheckpointListener,
                              public Timers {
  public:
   enum class Kind : std::uint8_t { kAligned, kUnaligned, kAlternating, kTracker };
+  using MakeGate = std::function<std::unique_ptr<ScriptedGate120>(Events&)>;
+  BarrierTask120(Kind kind, const MakeGate& make_gate, bool after_finish);
+  // With a RemoteGate.
   BarrierTask120(Kind kind, std::int32_t channels, bool after_finish);
   ~BarrierTask120();
 
@@ -176,13 +205,16 @@ class BarrierTask120 final : public CheckpointListener,
   struct Trigger {
     CheckpointId id;
     AlignmentMetrics metrics;
+    CheckpointOptions options;
   };
 
   test::ManualClock clock;
   SizedBuffers buffers;
   Events events;
   std::vector<Trigger> triggers;
-  std::unique_ptr<RemoteGate> gate;
+  // Called when the task hears of an abort.
+  std::function<void(CheckpointId)> on_abort;
+  std::unique_ptr<ScriptedGate120> gate;
   std::unique_ptr<f120::CheckpointableInputs> inputs;
   std::unique_ptr<f120::CheckpointBarrierHandler> handler;
   std::unique_ptr<f120::CheckpointedInputGate> input;

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // By their letters.
-constexpr std::string_view kWholeTables = "ABCK";
+constexpr std::string_view kWholeTables = "ABCDEFGHIJKL";
 
 // Null: there is none.
 const char* shared_folder() {

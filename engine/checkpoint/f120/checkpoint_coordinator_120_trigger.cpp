@@ -359,27 +359,14 @@ void CheckpointCoordinator120::trigger_tasks(const Phase& phase) {
 
 CheckpointOptions CheckpointCoordinator120::options_for(
     const CheckpointProperties& properties, const CheckpointStorageLocation* location) const {
-  CheckpointOptions options;
-  options.type = properties.type;
+  const bool full = force_full_snapshot_ && !properties.is_savepoint();
+  CheckpointOptions options = CheckpointOptions::for_config(
+      full ? CheckpointType::FULL_CHECKPOINT : properties.type, configuration_.exactly_once,
+      configuration_.unaligned, configuration_.aligned_timeout);
   options.format = properties.format;
-  if (force_full_snapshot_ && !properties.is_savepoint()) {
-    options.type = CheckpointType::FULL_CHECKPOINT;
-  }
   // Checkpoints go to the default place, which every task knows; only a savepoint names its own.
   if (properties.is_savepoint() && location != nullptr) {
     options.target_location = location->directory;
-  }
-  //
-  if (!configuration_.exactly_once) {
-    options.alignment = AlignmentType::AT_LEAST_ONCE;
-  } else if (!properties.is_savepoint() && configuration_.unaligned) {
-    const bool never_unaligned_later = configuration_.aligned_timeout == Duration{} ||
-                                       configuration_.aligned_timeout == Duration::max();
-    if (never_unaligned_later) {
-      options.alignment = AlignmentType::UNALIGNED;
-    } else {
-      options.aligned_checkpoint_timeout = configuration_.aligned_timeout;
-    }
   }
   return options;
 }

@@ -17,7 +17,7 @@ struct AlignerRow {
 };
 
 // clang-format breaks these strings where it likes: a row is one string.
-constexpr AlignerRow kRows[] = {
+constexpr AlignerRow kAlignerRows[] = {
     {.id = "A1",
      .channels = 1,
      .max_buffered_bytes = -1,
@@ -172,7 +172,7 @@ TEST_P(AlignerRows, DoesWhatFlinkDoes) {
   EXPECT_EQ(play_through_aligner(row.channels, row.max_buffered_bytes, row.input), row.output);
 }
 
-INSTANTIATE_TEST_SUITE_P(Specification, AlignerRows, testing::ValuesIn(kRows),
+INSTANTIATE_TEST_SUITE_P(Specification, AlignerRows, testing::ValuesIn(kAlignerRows),
                          [](const auto& instance) { return std::string(instance.param.id); });
 
 }  // namespace

@@ -16,7 +16,7 @@ struct TrackerRow {
   const char* pending;  // ids still pending at the end
 };
 
-constexpr TrackerRow kRows[] = {
+constexpr TrackerRow kTrackerRows[] = {
     {.id = "C1", .channels = 4, .script = "b2 b2 b0 b1 b0 b3 b1 b1 b2", .pending = ""},
     {.id = "C2",
      .channels = 1,
@@ -73,7 +73,7 @@ TEST_P(TrackerRows, DoesWhatFlinkDoes) {
             std::string(row.script) + " | " + row.pending);
 }
 
-INSTANTIATE_TEST_SUITE_P(Specification, TrackerRows, testing::ValuesIn(kRows),
+INSTANTIATE_TEST_SUITE_P(Specification, TrackerRows, testing::ValuesIn(kTrackerRows),
                          [](const auto& instance) { return std::string(instance.param.id); });
 
 // Row C13.

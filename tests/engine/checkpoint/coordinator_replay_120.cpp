@@ -555,7 +555,7 @@ class Script120 final : private ScheduleListener,
       change_task(step.at("task"), "FINISHED");
     } else if (op == "hookDone") {
       for (const auto& hook : hooks_) {
-        if (hook->identifier() == step.at("hook")) hook->keep_promise();
+        if (step.at("hook") == hook->identifier()) hook->keep_promise();
       }
     } else if (op == "backlog") {
       OperatorId id;

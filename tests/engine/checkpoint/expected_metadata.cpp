@@ -439,7 +439,7 @@ std::string difference_when_written_again(const Json& expected, std::span<const 
       continue;
     }
     for (const auto& [id, state] : metadata.operator_states) {
-      if (id.hex() != op.at("id")) continue;
+      if (op.at("id") != id.hex()) continue;
       const std::vector<std::byte> one =
           write(version, metadata.checkpoint_id, {{id, state}}, metadata.properties);
       const auto entry =

@@ -18,7 +18,7 @@ using test::bytes_of;
 using test::metadata_to_json;
 using test::operator_id;
 
-std::vector<std::byte> write(const CheckpointMetadata& metadata) {
+std::vector<std::byte> write_v4(const CheckpointMetadata& metadata) {
   return MetadataV4Serializer::serialize(metadata.checkpoint_id, metadata.master_states,
                                          metadata.operator_states, metadata.properties);
 }
@@ -35,7 +35,7 @@ CheckpointMetadata with_operator(Prepare prepare) {
 }
 
 OperatorState read_back(const CheckpointMetadata& metadata, const std::string& directory = {}) {
-  const auto read = load_checkpoint_metadata(write(metadata), {.directory = directory});
+  const auto read = load_checkpoint_metadata(write_v4(metadata), {.directory = directory});
   if (!read.ok()) throw std::runtime_error(read.error().message);
   return read.value().operator_states.begin()->second;
 }
@@ -53,26 +53,26 @@ constexpr std::size_t kNullPropertiesBytes = 5;
 
 RC_GTEST_PROP(MetadataV4, WhatIsWrittenComesBack, ()) {
   const CheckpointMetadata metadata = any_metadata(4);
-  const std::vector<std::byte> bytes = write(metadata);
+  const std::vector<std::byte> bytes = write_v4(metadata);
   const auto read = load_checkpoint_metadata(bytes, {.directory = "/checkpoints/chk-1"});
   if (!read.ok()) RC_FAIL(read.error().message);
   RC_ASSERT(metadata_to_json({read.value(), {}, 4}) == metadata_to_json({metadata, {}, 4}));
   RC_ASSERT(read.value().properties == metadata.properties);
-  RC_ASSERT(write(read.value()) == bytes);
+  RC_ASSERT(write_v4(read.value()) == bytes);
 }
 
 RC_GTEST_PROP(MetadataV4, PropertiesComeBack, ()) {
   CheckpointMetadata metadata;
   metadata.checkpoint_id = 1;
   metadata.properties = any_properties();
-  const auto read = load_checkpoint_metadata(write(metadata));
+  const auto read = load_checkpoint_metadata(write_v4(metadata));
   if (!read.ok()) RC_FAIL(read.error().message);
   RC_ASSERT(read.value().properties == metadata.properties);
   RC_ASSERT(read.value().properties->unclaimed == metadata.properties->unclaimed);
 }
 
 RC_GTEST_PROP(MetadataV4, EveryTruncationIsAnErrorWithinTheBytes, ()) {
-  const std::vector<std::byte> bytes = write(any_metadata(4));
+  const std::vector<std::byte> bytes = write_v4(any_metadata(4));
   const auto length = *rc::gen::inRange<std::size_t>(0, bytes.size());
   const auto read = load_checkpoint_metadata(std::span(bytes).first(length));
   RC_ASSERT(!read.ok());
@@ -80,7 +80,7 @@ RC_GTEST_PROP(MetadataV4, EveryTruncationIsAnErrorWithinTheBytes, ()) {
 }
 
 RC_GTEST_PROP(MetadataV4, AnyByteMayBeWrongWithoutHarm, ()) {
-  std::vector<std::byte> bytes = write(any_metadata(4));
+  std::vector<std::byte> bytes = write_v4(any_metadata(4));
   const int wrong = *rc::gen::inRange(1, 4);
   for (int i = 0; i < wrong; ++i) {
     const auto at = *rc::gen::inRange<std::size_t>(0, bytes.size());
@@ -88,7 +88,7 @@ RC_GTEST_PROP(MetadataV4, AnyByteMayBeWrongWithoutHarm, ()) {
   }
   const auto read = load_checkpoint_metadata(bytes);
   if (read.ok()) {
-    RC_ASSERT(load_checkpoint_metadata(write(read.value())).ok());
+    RC_ASSERT(load_checkpoint_metadata(write_v4(read.value())).ok());
   } else {
     RC_ASSERT(!read.error().message.empty());
     RC_ASSERT(read.error().offset <= bytes.size());
@@ -98,7 +98,7 @@ RC_GTEST_PROP(MetadataV4, AnyByteMayBeWrongWithoutHarm, ()) {
 TEST(MetadataV4, AFullyFinishedOperatorHasMinusOneSubtasks) {
   const CheckpointMetadata metadata =
       with_operator([](OperatorState& state) { state.fully_finished = true; });
-  const std::vector<std::byte> bytes = write(metadata);
+  const std::vector<std::byte> bytes = write_v4(metadata);
   const std::vector<std::uint8_t> expected = {0,    0,    0,    4,     // parallelism
                                               0,    0,    0,    128,   // maximum parallelism
                                               0,                       // no coordinator state
@@ -122,7 +122,7 @@ TEST(MetadataV4, FinishedSubtasksAreNegativeAndKeepTheirPlace) {
       0,    0,    0,    0,    0,   0, 0, 0,                   // no channel state
       0xFF, 0xFF, 0xFF, 0xFC,                                 // subtask 3 has finished
       0xAC, 0xED, 0,    5,    0x70};
-  EXPECT_EQ(tail(write(metadata), kHeaderBytes + 16), expected);
+  EXPECT_EQ(tail(write_v4(metadata), kHeaderBytes + 16), expected);
   const OperatorState state = read_back(metadata);
   EXPECT_EQ(state.finished_subtasks, (std::set<std::int32_t>{0, 3}));
   EXPECT_EQ(state.subtasks.size(), 1U);
@@ -131,7 +131,7 @@ TEST(MetadataV4, FinishedSubtasksAreNegativeAndKeepTheirPlace) {
 TEST(MetadataV4, CoordinatorStateIsNamedAfterItsOperator) {
   const CheckpointMetadata metadata =
       with_operator([](OperatorState& state) { state.coordinator_state = bytes_of("xyz"); });
-  const std::vector<std::byte> bytes = write(metadata);
+  const std::vector<std::byte> bytes = write_v4(metadata);
   EXPECT_EQ(bytes[kHeaderBytes + 24], std::byte{1});
   const std::string name = operator_id(0xAB).hex();
   const auto written = tail(bytes, kHeaderBytes + 27);
@@ -183,7 +183,7 @@ TEST(MetadataV4, AHandleWithoutIdGetsOneThatItsStreamDetermines) {
 TEST(MetadataV4, NoPropertiesAreOneNull) {
   CheckpointMetadata metadata;
   metadata.checkpoint_id = 7;
-  EXPECT_EQ(write(metadata).size(), kHeaderBytes + kNullPropertiesBytes);
+  EXPECT_EQ(write_v4(metadata).size(), kHeaderBytes + kNullPropertiesBytes);
 }
 
 }  // namespace

@@ -63,9 +63,9 @@ class Files final : public BlobStore {
   World& world_;
 };
 
-class Cluster {
+class StoreCluster {
  public:
-  Cluster() : files(world), store(ports_of(kStore), config()) {}
+  StoreCluster() : files(world), store(ports_of(kStore), config()) {}
 
   [[nodiscard]] static HighAvailabilityConfig config() {
     HighAvailabilityConfig config;
@@ -97,7 +97,7 @@ class Cluster {
   HighAvailabilityServices store;
 };
 
-CompletedCheckpointPtr checkpoint(CheckpointId id) {
+CompletedCheckpointPtr kept_checkpoint(CheckpointId id) {
   auto completed = std::make_shared<CompletedCheckpoint>();
   completed->job = kJob;
   completed->id = id;
@@ -109,7 +109,8 @@ CompletedCheckpointPtr checkpoint(CheckpointId id) {
 
 // One life of a job manager with what it has in the store.
 struct Leader {
-  Leader(Cluster& cluster, ProcessId self, HandleStoreSemantics semantics, CheckpointId next = 1)
+  Leader(StoreCluster& cluster, ProcessId self, HandleStoreSemantics semantics,
+         CheckpointId next = 1)
       : client(cluster.ports_of(self), cluster.store), job(client, kJob, next, semantics) {}
   HighAvailabilityClient client;
   HighAvailableJob job;
@@ -117,7 +118,7 @@ struct Leader {
 constexpr HandleStoreSemantics k110{.keeps_uncertain = false, .checks_existence = false};
 constexpr HandleStoreSemantics k120{};
 
-std::vector<StoredCheckpoint> read_all(Cluster& cluster, HighAvailableJob& job) {
+std::vector<StoredCheckpoint> read_all(StoreCluster& cluster, HighAvailableJob& job) {
   std::optional<std::vector<StoredCheckpoint>> result;
   job.get_all_and_lock([&result](std::vector<StoredCheckpoint> all) { result = std::move(all); });
   cluster.world.run_for(Duration::seconds(1));
@@ -140,7 +141,7 @@ TEST(CheckpointNames, SortAsTheirIdsDo) {
 // ---- Requests
 
 TEST(HighAvailabilityServices, ARequestIsAppliedOneWayLaterAndAnsweredOneWayAfterThat) {
-  Cluster cluster;
+  StoreCluster cluster;
   Leader leader(cluster, kFirst, k110);
   std::optional<CheckpointId> id;
   leader.job.get_and_increment([&id](std::optional<CheckpointId> next) { id = next; });
@@ -157,7 +158,7 @@ TEST(HighAvailabilityServices, ARequestIsAppliedOneWayLaterAndAnsweredOneWayAfte
 }
 
 TEST(HighAvailabilityServices, RequestsAreServedOneAfterTheOther) {
-  Cluster cluster;
+  StoreCluster cluster;
   Leader leader(cluster, kFirst, k110);
   std::vector<std::pair<CheckpointId, Time>> answers;
   for (int i = 0; i < 3; ++i) {
@@ -174,7 +175,7 @@ TEST(HighAvailabilityServices, RequestsAreServedOneAfterTheOther) {
 }
 
 TEST(HighAvailabilityServices, WhatTheDeadHaveSentIsAppliedAndTheCounterGoesOnBehindIt) {
-  Cluster cluster;
+  StoreCluster cluster;
   auto first = std::make_unique<Leader>(cluster, kFirst, k110);
   bool answered = false;
   first->job.get_and_increment([&](std::optional<CheckpointId>) { answered = true; });
@@ -200,10 +201,10 @@ TEST(HighAvailabilityServices, AnEntryIsThereFromItsWriteOnWheneverItsWriterDies
   const Duration written = sent + kWay + kWrite;
   const Duration over = written + kWay + Duration::millis(1);
   for (Duration death{}; death <= over; death = death + Duration::micros(250)) {
-    Cluster cluster;
+    StoreCluster cluster;
     auto leader = std::make_unique<Leader>(cluster, kFirst, k110);
     std::optional<HandleStored> answer;
-    leader->job.add_and_lock(checkpoint(1), [&](HandleStored stored) { answer = stored; });
+    leader->job.add_and_lock(kept_checkpoint(1), [&](HandleStored stored) { answer = stored; });
     cluster.world.run_for(death);
     cluster.kill(kFirst);
     const bool was_answered = answer.has_value();
@@ -222,13 +223,13 @@ TEST(HighAvailabilityServices, AnEntryIsThereFromItsWriteOnWheneverItsWriterDies
 
 TEST(HighAvailabilityServices, TheSameNameTwiceIsRefused) {
   for (const HandleStoreSemantics semantics : {k110, k120}) {
-    Cluster cluster;
+    StoreCluster cluster;
     Leader leader(cluster, kFirst, semantics);
     std::vector<HandleStored> answers;
     const auto note = [&answers](HandleStored stored) { answers.push_back(stored); };
-    leader.job.add_and_lock(checkpoint(3), note);
+    leader.job.add_and_lock(kept_checkpoint(3), note);
     cluster.world.run_for(Duration::seconds(1));
-    leader.job.add_and_lock(checkpoint(3), note);
+    leader.job.add_and_lock(kept_checkpoint(3), note);
     cluster.world.run_for(Duration::seconds(1));
     EXPECT_EQ(answers, (std::vector{HandleStored::STORED, HandleStored::FAILED}));
     EXPECT_EQ(cluster.names(), (std::vector{checkpoint_id_to_name(3)}));
@@ -259,11 +260,11 @@ class EntryWrite : public testing::TestWithParam<WriteCase> {};
 
 TEST_P(EntryWrite, LeavesWhatFlinkLeaves) {
   const WriteCase& c = GetParam();
-  Cluster cluster;
+  StoreCluster cluster;
   Leader leader(cluster, kFirst, c.semantics);
   cluster.store.inject(1, c.fault);
   std::optional<HandleStored> answer;
-  leader.job.add_and_lock(checkpoint(1), [&](HandleStored stored) { answer = stored; });
+  leader.job.add_and_lock(kept_checkpoint(1), [&](HandleStored stored) { answer = stored; });
   cluster.world.run_for(Duration::seconds(1));
   EXPECT_EQ(answer, c.answer);
   EXPECT_EQ(!cluster.names().empty(), c.entry);
@@ -276,11 +277,11 @@ INSTANTIATE_TEST_SUITE_P(Faults, EntryWrite, testing::ValuesIn(kWriteCases),
                          [](const auto& one) { return one.param.name; });
 
 TEST(HighAvailableJob, WithoutItsFileThereIsNoEntry) {
-  Cluster cluster;
+  StoreCluster cluster;
   Leader leader(cluster, kFirst, k120);
   cluster.files.broken = true;
   std::optional<HandleStored> answer;
-  leader.job.add_and_lock(checkpoint(1), [&](HandleStored stored) { answer = stored; });
+  leader.job.add_and_lock(kept_checkpoint(1), [&](HandleStored stored) { answer = stored; });
   cluster.world.run_for(Duration::seconds(1));
   EXPECT_EQ(answer, HandleStored::FAILED);
   EXPECT_TRUE(cluster.names().empty());
@@ -289,7 +290,7 @@ TEST(HighAvailableJob, WithoutItsFileThereIsNoEntry) {
 // ---- Leaders
 
 TEST(Leadership, GoesToTheNextContenderWhenTheSessionOfTheDeadHasRunOut) {
-  Cluster cluster;
+  StoreCluster cluster;
   auto first = std::make_unique<Leader>(cluster, kFirst, k110);
   std::vector<std::pair<int, Time>> granted;
   first->client.contend([&] { granted.emplace_back(1, cluster.world.now()); });
@@ -311,7 +312,7 @@ TEST(Leadership, GoesToTheNextContenderWhenTheSessionOfTheDeadHasRunOut) {
 }
 
 TEST(Leadership, WatchersHearThatItIsLostAndWhoHasItNext) {
-  Cluster cluster;
+  StoreCluster cluster;
   constexpr ProcessId kWatcher{50};
   std::vector<std::uint32_t> heard;  // 0: nobody
   const auto watcher = std::make_shared<HighAvailabilityServices::LeaderWatcher>(
@@ -341,7 +342,7 @@ TEST(Leadership, WatchersHearThatItIsLostAndWhoHasItNext) {
 // ---- The store of 1.10
 
 struct Store110 {
-  explicit Store110(Cluster& cluster, ProcessId self, std::int32_t retained = 1)
+  explicit Store110(StoreCluster& cluster, ProcessId self, std::int32_t retained = 1)
       : leader(cluster, self, k110),
         storage(cluster.files, draws, kJob, "checkpoints", "savepoints"),
         store(retained, leader.job, storage, registry) {}
@@ -349,13 +350,13 @@ struct Store110 {
     std::int64_t uniform(std::string_view, std::int64_t low, std::int64_t) override { return low; }
   };
 
-  bool add(Cluster& cluster, CompletedCheckpointPtr one) {
+  bool add(StoreCluster& cluster, CompletedCheckpointPtr one) {
     std::optional<bool> answer;
     store.add_checkpoint_async(std::move(one), [&answer](bool stored) { answer = stored; });
     cluster.world.run_for(Duration::seconds(1));
     return answer.value();
   }
-  std::optional<bool> recover(Cluster& cluster) {
+  std::optional<bool> recover(StoreCluster& cluster) {
     std::optional<bool> answer;
     store.recover_async([&answer](bool recovered) { answer = recovered; });
     cluster.world.run_for(Duration::seconds(1));
@@ -375,9 +376,9 @@ struct Store110 {
 };
 
 TEST(ZooKeeperCompletedCheckpointStore110, RecoversWhatIsThereOldestFirst) {
-  Cluster cluster;
+  StoreCluster cluster;
   Store110 first(cluster, kFirst, 3);
-  for (const CheckpointId id : {8, 10, 9}) EXPECT_TRUE(first.add(cluster, checkpoint(id)));
+  for (const CheckpointId id : {8, 10, 9}) EXPECT_TRUE(first.add(cluster, kept_checkpoint(id)));
   Store110 second(cluster, kSecond, 3);
   EXPECT_TRUE(second.ids().empty());
   EXPECT_EQ(second.recover(cluster), true);
@@ -386,11 +387,11 @@ TEST(ZooKeeperCompletedCheckpointStore110, RecoversWhatIsThereOldestFirst) {
 }
 
 TEST(ZooKeeperCompletedCheckpointStore110, DropsEntriesBeforeItAnswersAndFilesWithThem) {
-  Cluster cluster;
+  StoreCluster cluster;
   Store110 store(cluster, kFirst, 1);
   cluster.files.paths = {"checkpoints/chk-1/_metadata", "checkpoints/chk-2/_metadata"};
-  EXPECT_TRUE(store.add(cluster, checkpoint(1)));
-  EXPECT_TRUE(store.add(cluster, checkpoint(2)));
+  EXPECT_TRUE(store.add(cluster, kept_checkpoint(1)));
+  EXPECT_TRUE(store.add(cluster, kept_checkpoint(2)));
   EXPECT_EQ(cluster.names(), (std::vector{checkpoint_id_to_name(2)}));
   EXPECT_FALSE(cluster.files.paths.contains("checkpoints/chk-1/_metadata"));
   EXPECT_TRUE(cluster.files.paths.contains("checkpoints/chk-2/_metadata"));
@@ -398,42 +399,43 @@ TEST(ZooKeeperCompletedCheckpointStore110, DropsEntriesBeforeItAnswersAndFilesWi
 }
 
 TEST(ZooKeeperCompletedCheckpointStore110, WhatCannotBeRemovedIsForgottenAndKept) {
-  Cluster cluster;
+  StoreCluster cluster;
   Store110 store(cluster, kFirst, 1);
   cluster.files.paths = {"checkpoints/chk-1/_metadata"};
-  EXPECT_TRUE(store.add(cluster, checkpoint(1)));
+  EXPECT_TRUE(store.add(cluster, kept_checkpoint(1)));
   cluster.store.inject(2, Fault::LOST);  // the removal, behind the next entry
-  EXPECT_TRUE(store.add(cluster, checkpoint(2)));
+  EXPECT_TRUE(store.add(cluster, kept_checkpoint(2)));
   EXPECT_EQ(store.ids(), (std::vector<CheckpointId>{2}));
   EXPECT_EQ(cluster.names().size(), 2U);
   EXPECT_TRUE(cluster.files.paths.contains("checkpoints/chk-1/_metadata"));  // Z1
 }
 
 TEST(ZooKeeperCompletedCheckpointStore110, PassesOverWhatCannotBeRead) {
-  Cluster cluster;
+  StoreCluster cluster;
   Store110 store(cluster, kFirst, 2);
-  EXPECT_TRUE(store.add(cluster, checkpoint(1)));
+  EXPECT_TRUE(store.add(cluster, kept_checkpoint(1)));
   cluster.store.inject(1, Fault::ANSWER_LOST);
-  EXPECT_FALSE(store.add(cluster, checkpoint(2)));  // its entry is there, and points to nothing
+  EXPECT_FALSE(
+      store.add(cluster, kept_checkpoint(2)));  // its entry is there, and points to nothing
   EXPECT_EQ(cluster.names().size(), 2U);
   EXPECT_EQ(store.recover(cluster), true);
   EXPECT_EQ(store.ids(), (std::vector<CheckpointId>{1}));
 }
 
 TEST(ZooKeeperCompletedCheckpointStore110, FailsIfNothingOfWhatIsThereCanBeRead) {
-  Cluster cluster;
+  StoreCluster cluster;
   Store110 store(cluster, kFirst);
   cluster.store.inject(1, Fault::ANSWER_LOST);
-  EXPECT_FALSE(store.add(cluster, checkpoint(1)));
+  EXPECT_FALSE(store.add(cluster, kept_checkpoint(1)));
   EXPECT_EQ(store.recover(cluster), false);
 }
 
 TEST(ZooKeeperCompletedCheckpointStore110, KeepsEverythingAfterASuspensionAndNothingAfterTheEnd) {
   for (const bool suspended : {true, false}) {
-    Cluster cluster;
+    StoreCluster cluster;
     Store110 store(cluster, kFirst, 2);
-    EXPECT_TRUE(store.add(cluster, checkpoint(1)));
-    EXPECT_TRUE(store.add(cluster, checkpoint(2)));
+    EXPECT_TRUE(store.add(cluster, kept_checkpoint(1)));
+    EXPECT_TRUE(store.add(cluster, kept_checkpoint(2)));
     store.store.shutdown(suspended ? JobStatus::SUSPENDED : JobStatus::CANCELED);
     EXPECT_TRUE(store.ids().empty());
     cluster.world.run_for(Duration::seconds(1));
@@ -445,7 +447,7 @@ TEST(ZooKeeperCompletedCheckpointStore110, KeepsEverythingAfterASuspensionAndNot
 // ---- The store of 1.20
 
 struct Store120 {
-  Store120(Cluster& cluster, ProcessId self, std::int32_t retained,
+  Store120(StoreCluster& cluster, ProcessId self, std::int32_t retained,
            const std::vector<CompletedCheckpointPtr>& recovered = {})
       : leader(cluster, self, k120),
         registry([](const StreamStateHandle&) {}),
@@ -455,7 +457,7 @@ struct Store120 {
         }),
         store(retained, recovered, leader.job, registry, cleaner) {}
 
-  CompletedCheckpointStore120::Outcome add(Cluster& cluster, CompletedCheckpointPtr one) {
+  CompletedCheckpointStore120::Outcome add(StoreCluster& cluster, CompletedCheckpointPtr one) {
     std::optional<CompletedCheckpointStore120::Outcome> answer;
     store.add(
         std::move(one), [] { return CheckpointsCleaner::PostCleanup{}; },
@@ -473,10 +475,10 @@ struct Store120 {
 };
 
 TEST(DefaultCompletedCheckpointStore120, SubsumesBeforeItAnswersAndSaysWhat) {
-  Cluster cluster;
+  StoreCluster cluster;
   Store120 store(cluster, kFirst, 1);
-  EXPECT_EQ(store.add(cluster, checkpoint(1)).last_subsumed, nullptr);
-  const auto outcome = store.add(cluster, checkpoint(2));
+  EXPECT_EQ(store.add(cluster, kept_checkpoint(1)).last_subsumed, nullptr);
+  const auto outcome = store.add(cluster, kept_checkpoint(2));
   EXPECT_EQ(outcome.added, CompletedCheckpointStore120::Added::STORED);
   ASSERT_NE(outcome.last_subsumed, nullptr);
   EXPECT_EQ(outcome.last_subsumed->id, 1);
@@ -489,19 +491,19 @@ TEST(DefaultCompletedCheckpointStore120, TellsAnUncertainFailureFromACertainOne)
   for (const auto& [fault, added] :
        {std::pair{Fault::REFUSED, Added::FAILED}, std::pair{Fault::LOST, Added::UNCERTAIN},
         std::pair{Fault::ANSWER_LOST, Added::UNCERTAIN}}) {
-    Cluster cluster;
+    StoreCluster cluster;
     Store120 store(cluster, kFirst, 1);
     cluster.store.inject(1, fault);
-    EXPECT_EQ(store.add(cluster, checkpoint(1)).added, added);
+    EXPECT_EQ(store.add(cluster, kept_checkpoint(1)).added, added);
     EXPECT_TRUE(store.store.checkpoints().empty());
   }
 }
 
 TEST(DefaultCompletedCheckpointStore120, StartsFromWhatTheLeaderBeforeHasLeft) {
-  Cluster cluster;
+  StoreCluster cluster;
   Store120 first(cluster, kFirst, 2);
-  static_cast<void>(first.add(cluster, checkpoint(4)));
-  static_cast<void>(first.add(cluster, checkpoint(5)));
+  static_cast<void>(first.add(cluster, kept_checkpoint(4)));
+  static_cast<void>(first.add(cluster, kept_checkpoint(5)));
   Leader second(cluster, kSecond, k120);
   std::optional<std::vector<CompletedCheckpointPtr>> all;
   retrieve_completed_checkpoints(second.job,
@@ -511,13 +513,13 @@ TEST(DefaultCompletedCheckpointStore120, StartsFromWhatTheLeaderBeforeHasLeft) {
   Store120 recovered(cluster, ProcessId{3}, 2, *all);
   ASSERT_EQ(recovered.store.checkpoints().size(), 2U);
   EXPECT_EQ(recovered.store.latest_checkpoint()->id, 5);
-  EXPECT_EQ(recovered.add(cluster, checkpoint(6)).last_subsumed->id, 4);
+  EXPECT_EQ(recovered.add(cluster, kept_checkpoint(6)).last_subsumed->id, 4);
 }
 
 TEST(DefaultCompletedCheckpointStore120, DoesNotStartWhileAnEntryCannotBeRead) {
-  Cluster cluster;
+  StoreCluster cluster;
   Store120 first(cluster, kFirst, 2);
-  static_cast<void>(first.add(cluster, checkpoint(4)));
+  static_cast<void>(first.add(cluster, kept_checkpoint(4)));
   cluster.files.remove(cluster.store.entries(kJob).begin()->second.pointer);
   bool called = false;
   retrieve_completed_checkpoints(first.leader.job, [&called](const auto& retrieved) {
@@ -530,10 +532,10 @@ TEST(DefaultCompletedCheckpointStore120, DoesNotStartWhileAnEntryCannotBeRead) {
 
 TEST(DefaultCompletedCheckpointStore120, KeepsEverythingAfterASuspensionAndNothingAfterTheEnd) {
   for (const bool suspended : {true, false}) {
-    Cluster cluster;
+    StoreCluster cluster;
     Store120 store(cluster, kFirst, 2);
-    static_cast<void>(store.add(cluster, checkpoint(1)));
-    static_cast<void>(store.add(cluster, checkpoint(2)));
+    static_cast<void>(store.add(cluster, kept_checkpoint(1)));
+    static_cast<void>(store.add(cluster, kept_checkpoint(2)));
     store.store.shutdown(suspended ? JobStatus::SUSPENDED : JobStatus::FINISHED);
     cluster.world.run_for(Duration::seconds(1));
     EXPECT_EQ(cluster.names().size(), suspended ? 2U : 0U);

@@ -15,7 +15,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-Time at_ms(std::int64_t ms) {
+Time ms_after_start(std::int64_t ms) {
   return Time{} + Duration::millis(ms);
 }
 
@@ -27,10 +27,10 @@ Texts tokens_of(const std::string& text) {
   context.output = &output;
   const auto tokenize = make_tokenize_factory()->create();
   tokenize->initialize_state(context);
-  tokenize->process({text, 0, at_ms(3)});
+  tokenize->process({text, 0, ms_after_start(3)});
   for (const CollectedOutput::Row& row : output.rows) {
     EXPECT_EQ(row.number, 0);
-    EXPECT_EQ(row.created, at_ms(3));
+    EXPECT_EQ(row.created, ms_after_start(3));
   }
   return output.texts();
 }
@@ -52,8 +52,8 @@ TEST(Identity, EmitsWhatItGets) {
   context.output = &output;
   const auto identity = make_identity_factory()->create();
   identity->initialize_state(context);
-  identity->process({"a line", 7, at_ms(1)});
-  EXPECT_EQ(output.rows, (std::vector<CollectedOutput::Row>{{"a line", 7, at_ms(1)}}));
+  identity->process({"a line", 7, ms_after_start(1)});
+  EXPECT_EQ(output.rows, (std::vector<CollectedOutput::Row>{{"a line", 7, ms_after_start(1)}}));
 }
 
 // --- the line source -----------------------------------------------------------------------------
@@ -107,58 +107,60 @@ class LineSourceTest : public testing::Test {
 };
 
 TEST_F(LineSourceTest, AFreshSubtaskOwnsEveryPthPartition) {
-  const FakeLog log({{{"a", at_ms(0)}},
-                     {{"b", at_ms(0)}},
-                     {{"c", at_ms(0)}},
-                     {{"d", at_ms(0)}},
-                     {{"e", at_ms(0)}}});
+  const FakeLog log({{{"a", ms_after_start(0)}},
+                     {{"b", ms_after_start(0)}},
+                     {{"c", ms_after_start(0)}},
+                     {{"d", ms_after_start(0)}},
+                     {{"e", ms_after_start(0)}}});
   EXPECT_EQ(open(log, 0, 2)->drain(), (Texts{"a", "c", "e"}));
   EXPECT_EQ(open(log, 1, 2)->drain(), (Texts{"b", "d"}));
   EXPECT_EQ(open(log, 5, 6)->drain(), Texts{});  // more subtasks than partitions
 }
 
 TEST_F(LineSourceTest, EmitsInTheOrderInWhichLinesWereOfferedAndNoneBeforeItsTime) {
-  const FakeLog log({{{"p0 at 0", at_ms(0)}, {"p0 at 30", at_ms(30)}},
-                     {{"p1 at 10", at_ms(10)}, {"p1 at 30", at_ms(30)}}});
+  const FakeLog log({{{"p0 at 0", ms_after_start(0)}, {"p0 at 30", ms_after_start(30)}},
+                     {{"p1 at 10", ms_after_start(10)}, {"p1 at 30", ms_after_start(30)}}});
   const auto subtask = open(log, 0, 1);
   EXPECT_EQ(subtask->drain(), Texts{"p0 at 0"});
-  EXPECT_EQ(subtask->source().next_due(), at_ms(10));
-  clock_.set(at_ms(9));
+  EXPECT_EQ(subtask->source().next_due(), ms_after_start(10));
+  clock_.set(ms_after_start(9));
   EXPECT_EQ(subtask->drain(), Texts{});
-  clock_.set(at_ms(10));
+  clock_.set(ms_after_start(10));
   EXPECT_EQ(subtask->drain(), Texts{"p1 at 10"});
-  clock_.set(at_ms(50));
+  clock_.set(ms_after_start(50));
   EXPECT_EQ(subtask->drain(), (Texts{"p0 at 30", "p1 at 30"}));  // the lower partition on a tie
   // A record is as old as the line, not as its emission.
-  EXPECT_EQ(subtask->output.rows.front().created, at_ms(30));
+  EXPECT_EQ(subtask->output.rows.front().created, ms_after_start(30));
 }
 
 TEST_F(LineSourceTest, ALineWithoutATimeComesIntoBeingWhenItIsRead) {
   const FakeLog log({{{"now", std::nullopt}}});
-  clock_.set(at_ms(42));
+  clock_.set(ms_after_start(42));
   const auto subtask = open(log, 0, 1);
   EXPECT_EQ(subtask->drain(), Texts{"now"});
-  EXPECT_EQ(subtask->output.rows.front().created, at_ms(42));
+  EXPECT_EQ(subtask->output.rows.front().created, ms_after_start(42));
 }
 
 TEST_F(LineSourceTest, SnapshotsThePositionsOfAllItsPartitionsAndGoesOnFromThem) {
-  const FakeLog log({{{"a0", at_ms(0)}, {"a1", at_ms(2)}, {"a2", at_ms(4)}},
-                     {{"not mine", at_ms(0)}},
-                     {{"c0", at_ms(1)}, {"c1", at_ms(9)}}});
+  const FakeLog log(
+      {{{"a0", ms_after_start(0)}, {"a1", ms_after_start(2)}, {"a2", ms_after_start(4)}},
+       {{"not mine", ms_after_start(0)}},
+       {{"c0", ms_after_start(1)}, {"c1", ms_after_start(9)}}});
   const auto before = open(log, 0, 2);
-  clock_.set(at_ms(2));
+  clock_.set(ms_after_start(2));
   EXPECT_EQ(before->drain(), (Texts{"a0", "c0", "a1"}));
   const Positions positions = snapshot(*before);
   EXPECT_EQ(positions, (Positions{{0, 20}, {2, 10}}));
 
-  clock_.set(at_ms(100));
+  clock_.set(ms_after_start(100));
   std::vector<PartitionPosition> restored;
   for (const auto& [partition, position] : positions) restored.push_back({partition, position});
   EXPECT_EQ(open(log, 0, 2, &restored)->drain(), (Texts{"a2", "c1"}));
 }
 
 TEST_F(LineSourceTest, ARestoredSubtaskReadsWhatItIsDealtInAnyOrderOfTheElements) {
-  const FakeLog log({{{"a", at_ms(0)}}, {{"b", at_ms(0)}}, {{"c", at_ms(0)}}});
+  const FakeLog log(
+      {{{"a", ms_after_start(0)}}, {{"b", ms_after_start(0)}}, {{"c", ms_after_start(0)}}});
   const std::vector<PartitionPosition> dealt = {{2, 0}, {0, 0}};
   const auto subtask = open(log, 1, 2, &dealt);  // afresh it would own partition 1
   EXPECT_EQ(subtask->drain(), (Texts{"a", "c"}));
@@ -166,17 +168,17 @@ TEST_F(LineSourceTest, ARestoredSubtaskReadsWhatItIsDealtInAnyOrderOfTheElements
 }
 
 TEST_F(LineSourceTest, AtTheEndItStaysIdleOrFinishes) {
-  const FakeLog endless({{{"a", at_ms(0)}}});
+  const FakeLog endless({{{"a", ms_after_start(0)}}});
   const auto idle = open(endless, 0, 1);
   EXPECT_EQ(idle->drain(), Texts{"a"});
   EXPECT_FALSE(idle->source().finished());
   EXPECT_EQ(idle->source().next_due(), std::nullopt);
 
-  const FakeLog finite({{{"a", at_ms(0)}, {"b", at_ms(5)}}}, true);
+  const FakeLog finite({{{"a", ms_after_start(0)}, {"b", ms_after_start(5)}}}, true);
   const auto ending = open(finite, 0, 1);
   EXPECT_EQ(ending->drain(), Texts{"a"});
   EXPECT_FALSE(ending->source().finished());  // one line is still to come
-  clock_.set(at_ms(5));
+  clock_.set(ms_after_start(5));
   EXPECT_EQ(ending->drain(), Texts{"b"});
   EXPECT_TRUE(ending->source().finished());
   EXPECT_EQ(snapshot(*ending), (Positions{{0, 20}}));

@@ -11,7 +11,7 @@ namespace tailrace::engine {
 namespace {
 
 // One partition of lines that are there from the beginning; each costs 2 ms.
-FakeLog lines(std::int32_t count, bool finite) {
+FakeLog lines_of_2_ms(std::int32_t count, bool finite) {
   FakeLog::Lines lines;
   for (std::int32_t i = 0; i < count; ++i) {
     lines.emplace_back(std::string(1, static_cast<char>('a' + i % 26)), Time{});
@@ -26,7 +26,7 @@ std::int64_t count_of(const Story& story, const std::string& event) {
 // A source chained to a storyteller, and a reader behind the network.
 class Tasks120 : public testing::Test {
  protected:
-  explicit Tasks120(FakeLog log = lines(100, false))
+  explicit Tasks120(FakeLog log = lines_of_2_ms(100, false))
       : world_(network()), log_(std::move(log)), tasks_(log_, true) {
     tasks_.config.generation = Generation::kFlink120;
     tasks_.config.checkpointing_enabled = true;
@@ -60,7 +60,7 @@ class Tasks120 : public testing::Test {
 
 class Finite120 : public Tasks120 {
  protected:
-  Finite120() : Tasks120(lines(4, true)) {}
+  Finite120() : Tasks120(lines_of_2_ms(4, true)) {}
 };
 
 TEST_F(Finite120, AFinishedTaskStaysForItsFinalCheckpoint) {
