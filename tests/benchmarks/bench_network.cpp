@@ -12,8 +12,6 @@
 #include <benchmark/benchmark.h>
 
 #include "engine/network/network_environment.hpp"
-#include "engine/network/record_deserializer.hpp"
-#include "engine/network/record_writer.hpp"
 #include "engine/observer.hpp"
 #include "scenarios/world/connections.hpp"
 #include "scenarios/world/process_ports.hpp"
@@ -188,8 +186,8 @@ std::unique_ptr<engine::ResultPartition> make_partition(Stacks& stacks, std::int
   return stacks.environment(process).create_partition(descriptor);
 }
 
-// A buffer from the writer through both stacks and back as credit. One record fills it, so that next
-// to nothing of the time is the records'.
+// A full buffer from the producer's pool through both stacks to its reader, and back as credit. Nobody
+// writes or reads its records: what those cost is records/emit.
 void hop(benchmark::State& state, const engine::NetworkSemantics& semantics) {
   constexpr std::int64_t kHops = 20'000;
   engine::NetworkConfig config;
@@ -197,34 +195,31 @@ void hop(benchmark::State& state, const engine::NetworkSemantics& semantics) {
   config.segment_bytes = static_cast<std::int32_t>(state.range(0));
   Stacks stacks(2, config);
   const auto partition = make_partition(stacks, 0, 0);
-  engine::ChannelSelectorConfig selector;
-  selector.kind = engine::PartitionerKind::kForward;
-  selector.channels = 1;
-  engine::RecordWriter writer(*partition, engine::RecordType::kString,
-                              make_channel_selector(selector), Duration{-1}, stacks.ports(0));
   engine::InputGateDescriptor gate_descriptor;
   gate_descriptor.channels.push_back({partition_id(0), 0, engine::ProcessId{1}});
   const auto gate =
       stacks.environment(1).create_gate(gate_descriptor, [](const std::string&) { std::abort(); });
   gate->request_partitions();
 
-  // Length, tag, timestamp and the length of the text before it.
-  const std::string text(
-      static_cast<std::size_t>(config.segment_bytes) - 13 - (config.segment_bytes < 16'000 ? 2 : 3),
-      'x');
   std::int64_t sent = 0;
   std::int64_t received = 0;
   std::int64_t wanted = 0;
   bool writing = false;
   const auto write = [&] {
     writing = false;
-    while (sent < wanted && writer.is_available()) {
-      writer.emit({text, 0, Time{}});
-      writer.publish();
+    while (sent < wanted) {
+      engine::NetworkBuffer* const segment = partition->buffer_pool().request_buffer();
+      if (segment == nullptr) return;
+      segment->retain();
+      segment->commit(segment->capacity());
+      segment->finish();
+      partition->add_buffer_consumer(engine::BufferConsumer(*segment), 0);
+      segment->release();
+      partition->publish();
       ++sent;
     }
   };
-  writer.set_availability_listener([&] {
+  partition->buffer_pool().set_availability_listener([&] {
     if (writing) return;
     writing = true;
     stacks.ports(0).timers->schedule({}, write);

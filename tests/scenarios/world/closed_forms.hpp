@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/network/result_partition.hpp"
@@ -60,6 +61,21 @@ inline std::int64_t records_in(ScenarioRun& run, const Scenario& scenario, const
     records += task_of(run, scenario, id, i).records_in();
   }
   return records;
+}
+
+// What turns all exchanges of aligned-exchanges but the first ones into chains.
+inline std::vector<std::string> fewer_exchanges(std::int32_t exchanges) {
+  std::vector<std::string> sets;
+  if (exchanges < 3) {
+    sets.insert(sets.end(), {"job.operators.out.by=forward",
+                             exchanges < 2 ? "job.operators.out.slot_sharing_group=first"
+                                           : "job.operators.out.slot_sharing_group=second"});
+  }
+  if (exchanges < 2) {
+    sets.insert(sets.end(), {"job.operators.second.by=forward",
+                             "job.operators.second.slot_sharing_group=first"});
+  }
+  return sets;
 }
 
 // The moments of one checkpoint.

@@ -97,22 +97,6 @@ TEST(ClosedForms, WhatIsInFlightFillsTheBuffersOfTheGateAndOfTheSendersPoolsAndN
 
 // --- aligned checkpoints -----------------------------------------------------------------------
 
-// The operators of the scenario behind its sources, with all exchanges but the first `exchanges`
-// turned into chains.
-std::vector<std::string> fewer_exchanges(std::int32_t exchanges) {
-  std::vector<std::string> sets;
-  if (exchanges < 3) {
-    sets.insert(sets.end(), {"job.operators.out.by=forward",
-                             exchanges < 2 ? "job.operators.out.slot_sharing_group=first"
-                                           : "job.operators.out.slot_sharing_group=second"});
-  }
-  if (exchanges < 2) {
-    sets.insert(sets.end(), {"job.operators.second.by=forward",
-                             "job.operators.second.slot_sharing_group=first"});
-  }
-  return sets;
-}
-
 TEST(ClosedForms, AnAlignedCheckpointTakesAsLongAsWhatIsUnderWayNeedsToDrain) {
   double one_exchange = 0;
   for (std::int32_t exchanges = 1; exchanges <= 3; ++exchanges) {
