@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/ids.hpp"
@@ -135,6 +136,18 @@ class BlobStore {
  public:
   virtual void put(std::string path, std::vector<std::byte> bytes,
                    base::InplaceFunction<void(PutStatus)> done) = 0;
+  // The next `bytes` of a blob that is still being written cross to the store; `done` runs when they
+  // are through. Requires: bytes >= 1.
+  // Returns: false if this store takes blobs only whole; then nothing happens.
+  [[nodiscard]] virtual bool write_ahead(std::int64_t /*bytes*/,
+                                         base::InplaceFunction<void(PutStatus)> /*done*/) {
+    return false;
+  }
+  // As `put`; `ahead` of its bytes have crossed with write_ahead and do not cross again.
+  virtual void put_rest(std::string path, std::vector<std::byte> bytes, std::int64_t /*ahead*/,
+                        base::InplaceFunction<void(PutStatus)> done) {
+    put(std::move(path), std::move(bytes), std::move(done));
+  }
   // Null if there is no such blob or the store fails.
   virtual void get(const std::string& path, base::InplaceFunction<void(Blob)> done) = 0;
   // The bytes [offset, offset + length) of a blob; only they take time on the way. Null also if the

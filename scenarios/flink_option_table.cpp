@@ -149,9 +149,10 @@ std::optional<std::string> set_buffer_timeout(FlinkOptions& options, const Flink
   return std::nullopt;
 }
 
-std::optional<std::string> set_unaligned(FlinkOptions&, const FlinkValue& value) {
-  if (value.number == 0) return std::nullopt;
-  return "is not modelled yet in this version; checkpoints are aligned here";
+std::optional<std::string> set_aligned_timeout(FlinkOptions& options, const FlinkValue& value) {
+  // Flink counts in whole milliseconds.
+  options.aligned_checkpoint_timeout = Duration::millis(value.duration.millis_truncated());
+  return std::nullopt;
 }
 
 std::optional<std::string> set_claim_mode(FlinkOptions& options, const FlinkValue& value) {
@@ -257,7 +258,25 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
      F::kBoolean,
      0,
      0,
-     set_unaligned,
+     set<&O::unaligned>,
+     V::kOnly120},
+    {{"execution.checkpointing.unaligned.forced"},
+     F::kBoolean,
+     0,
+     0,
+     set<&O::unaligned_forced>,
+     V::kOnly120},
+    {{"execution.checkpointing.aligned-checkpoint-timeout"},
+     F::kDuration,
+     0,
+     0,
+     set_aligned_timeout,
+     V::kOnly120},
+    {{"execution.checkpointing.unaligned.max-subtasks-per-channel-state-file"},
+     F::kInt,
+     1,
+     kIntMax,
+     set<&O::max_subtasks_per_channel_state_file>,
      V::kOnly120},
     {{"execution.checkpointing.checkpoints-after-tasks-finish",
       "execution.checkpointing.checkpoints-after-tasks-finish.enabled"},

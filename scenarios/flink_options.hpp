@@ -56,7 +56,13 @@ struct FlinkOptions {
   std::int64_t state_memory_threshold_bytes = 1024;  // below: inside the metadata
   std::int64_t alignment_max_bytes = -1;             // -1: no limit
   std::int32_t checkpoint_history = 10;
-  bool checkpoints_after_tasks_finish = true;                  // 1.20
+  bool checkpoints_after_tasks_finish = true;  // 1.20
+  // 1.20. Unaligned: barriers may overtake data, at once or after a wait. `forced` is for iterations and
+  // custom partitioners, which these jobs have not.
+  bool unaligned = false;
+  bool unaligned_forced = false;
+  base::Duration aligned_checkpoint_timeout;
+  std::int32_t max_subtasks_per_channel_state_file = 5;
   engine::ClaimMode claim_mode = engine::ClaimMode::NO_CLAIM;  // 1.20; of a rescale's savepoint
 
   // Failures

@@ -262,6 +262,12 @@ FlinkSection parse_flink(const yaml::Node* node, Position around, Diagnostics& d
                       "flink: taskmanager.memory.min-segment-size must not be greater than "
                       "taskmanager.memory.segment-size");
   }
+  if (section.options.unaligned && section.options.max_concurrent_checkpoints > 1) {
+    // Flink 1.20 CheckpointCoordinatorConfiguration.
+    diagnostics.error(node->position,
+                      "flink: unaligned checkpoints are taken one at a time, so that "
+                      "execution.checkpointing.max-concurrent-checkpoints must be 1");
+  }
   if (section.options.heartbeat_timeout < section.options.heartbeat_interval) {
     // Flink 1.10 HeartbeatServices.
     diagnostics.error(node->position,

@@ -24,14 +24,19 @@ ObjectStore::~ObjectStore() {
 }
 
 void ObjectStore::put(std::int64_t bytes, OwnerTag owner, Done done) {
-  request(bytes, owner, std::move(done), true);
+  request(bytes, owner, std::move(done), latency(), true);
+}
+
+void ObjectStore::put_part(std::int64_t bytes, OwnerTag owner, Done done) {
+  request(bytes, owner, std::move(done), {}, true);
 }
 
 void ObjectStore::get(std::int64_t bytes, OwnerTag owner, Done done) {
-  request(bytes, owner, std::move(done));
+  request(bytes, owner, std::move(done), latency(), false);
 }
 
-void ObjectStore::request(std::int64_t bytes, OwnerTag owner, Done done, bool is_put) {
+void ObjectStore::request(std::int64_t bytes, OwnerTag owner, Done done, Duration latency,
+                          bool is_put) {
   TAILRACE_ASSERT(bytes >= 0 && done);
   std::uint32_t index = 0;
   if (free_.empty()) {
@@ -47,8 +52,7 @@ void ObjectStore::request(std::int64_t bytes, OwnerTag owner, Done done, bool is
   request.bytes = bytes;
   request.owner = owner;
   request.done = std::move(done);
-  request.event =
-      simulation_->schedule(scale_up(config_.request_latency, slow_down_), *this, index);
+  request.event = simulation_->schedule(latency, *this, index);
   ++pending_;
 }
 

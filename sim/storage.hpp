@@ -41,8 +41,10 @@ class ObjectStore final : public EventHandler {
   // `done` runs when the last byte is through, or earlier with kFailed. Requires: bytes >= 0.
   void put(std::int64_t bytes, OwnerTag owner, Done done);
   void get(std::int64_t bytes, OwnerTag owner, Done done);
+  // More bytes of a request that is under way: no latency.
+  void put_part(std::int64_t bytes, OwnerTag owner, Done done);
   // A request without a transfer (a deletion, a listing).
-  void touch(OwnerTag owner, Done done) { request(0, owner, std::move(done)); }
+  void touch(OwnerTag owner, Done done) { request(0, owner, std::move(done), latency(), false); }
 
   // Drops all requests of the owner; their callbacks are destroyed. Cost: O(requests).
   void cancel(OwnerTag owner);
@@ -91,7 +93,8 @@ class ObjectStore final : public EventHandler {
     return a.end != b.end ? a.end > b.end : a.sequence > b.sequence;
   }
 
-  void request(std::int64_t bytes, OwnerTag owner, Done done, bool is_put = false);
+  void request(std::int64_t bytes, OwnerTag owner, Done done, Duration latency, bool is_put);
+  [[nodiscard]] Duration latency() const { return scale_up(config_.request_latency, slow_down_); }
   void on_latency_passed(std::uint32_t index);
   void on_transfer_done();
   void finish(std::uint32_t index, StorageStatus status);

@@ -10,9 +10,13 @@
 #include "engine/ids.hpp"
 #include "engine/network/events.hpp"
 #include "sim/base/assert.hpp"
+#include "sim/base/callback.hpp"
 #include "sim/base/time.hpp"
 
 namespace tailrace::engine {
+
+class InputsCheckpointInitializer;  // engine/barrier/inputs_checkpoint_initializer.hpp
+class Timers;                       // engine/ports.hpp
 
 enum class CheckpointingMode : std::uint8_t;  // engine/scheduling/deployment.hpp
 
@@ -25,6 +29,11 @@ struct CheckpointedInputsOptions {
   // 1.20, execution.checkpointing.checkpoints-after-tasks-finish: an input that has ended counts as
   // one whose barrier is in; otherwise its end aborts what is pending.
   bool checkpoints_after_tasks_finish = true;
+  // 1.20, execution.checkpointing.unaligned.enabled: barriers may overtake data. Then the two below
+  // are needed; they outlive the inputs.
+  bool unaligned = false;
+  InputsCheckpointInitializer* initializer = nullptr;
+  Timers* mailbox_timers = nullptr;  // callbacks run as mails of the task
 };
 
 // One gate of a task and who watches it.
@@ -52,6 +61,13 @@ class CheckpointedInputs {
   virtual void process_barrier_of_coordinator(const CheckpointBarrier& /*barrier*/) {
     TAILRACE_ASSERT_MSG(false, "the coordinator triggers sources alone");
   }
+  // 1.20, unaligned: runs once all barriers of the checkpoint are in (true), or when it is aborted
+  // (false); maybe at once.
+  virtual void when_all_barriers(CheckpointId /*id*/, base::InplaceFunction<void(bool)> /*done*/) {
+    TAILRACE_ASSERT_MSG(false, "there are no unaligned checkpoints");
+  }
+  // No timer of the inputs fires after this.
+  virtual void close() {}
   // Whether items of that channel wait for the end of an alignment.
   [[nodiscard]] virtual bool is_blocked(std::int32_t gate, ChannelIndex channel) const = 0;
 };

@@ -11,10 +11,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/checkpoint/checkpoint_properties.hpp"
 #include "engine/checkpoint/checkpoint_storage.hpp"
+#include "engine/checkpoint/state_inventory.hpp"
 #include "engine/checkpoint/stats/checkpoint_stats.hpp"
 #include "engine/ids.hpp"
 #include "engine/state/handles.hpp"
@@ -33,6 +35,29 @@ struct MasterState {
 // In the order of their ids, which is the order in which everything walks over them.
 using OperatorStates = std::map<OperatorId, OperatorState>;
 
+// What is known of the states of one checkpoint. A copy of it knows nothing, because the states of the
+// copy may become others.
+class KnownInventory {
+ public:
+  KnownInventory() = default;
+  explicit KnownInventory(std::unique_ptr<const StateInventory> inventory)
+      : inventory_(std::move(inventory)) {}
+  KnownInventory(const KnownInventory&) {}
+  KnownInventory(KnownInventory&&) = default;
+  KnownInventory& operator=(const KnownInventory&) {
+    inventory_.reset();
+    return *this;
+  }
+  KnownInventory& operator=(KnownInventory&&) = default;
+  ~KnownInventory() = default;
+
+  // Null if nothing is known.
+  [[nodiscard]] const StateInventory* get() const { return inventory_.get(); }
+
+ private:
+  std::unique_ptr<const StateInventory> inventory_;
+};
+
 struct CompletedCheckpoint {
   JobId job;
   CheckpointId id = kNoCheckpoint;
@@ -46,17 +71,20 @@ struct CompletedCheckpoint {
   CheckpointStatsPtr statistics = nullptr;
   // Of one that was loaded: what it had been taken as, as far as its metadata says (1.20).
   std::optional<CheckpointProperties> restored_properties = std::nullopt;
+  KnownInventory inventory = {};
 
   // What a user restores from.
   [[nodiscard]] const std::string& external_pointer() const { return location.directory; }
   [[nodiscard]] std::int64_t state_size_bytes() const;
   // Names of all files of its operators' states, without `_metadata`.
-  void append_private_files(std::vector<std::string>& paths) const;
+  void append_private_files(FileNames& paths) const;
+  // Whether anything of it may be shared with other checkpoints.
+  [[nodiscard]] bool shares_state() const;
 };
 using CompletedCheckpointPtr = std::shared_ptr<const CompletedCheckpoint>;
 
 [[nodiscard]] std::int64_t state_size_bytes(const OperatorStates& states);
-void append_private_files(const OperatorStates& states, std::vector<std::string>& paths);
+void append_private_files(const OperatorStates& states, FileNames& paths);
 
 // Whether anything of it may be shared with other checkpoints.
 [[nodiscard]] bool shares_state(const OperatorStates& states);

@@ -22,7 +22,7 @@ CompletedCheckpointPtr CompletedCheckpointStore::latest_checkpoint(bool prefer_c
 void register_shared_states_after_restored(std::deque<CompletedCheckpointPtr>& checkpoints,
                                            SharedStateRegistry110& registry) {
   for (CompletedCheckpointPtr& checkpoint : checkpoints) {
-    if (!shares_state(checkpoint->operator_states)) continue;
+    if (!checkpoint->shares_state()) continue;
     auto registered = std::make_shared<CompletedCheckpoint>(*checkpoint);
     const auto error = registry.register_all_after_restored(registered->operator_states);
     TAILRACE_ASSERT_MSG(!error.has_value(), *error);
@@ -65,7 +65,7 @@ void StandaloneCompletedCheckpointStore::register_shared_states_after_restored(
 
 void StandaloneCompletedCheckpointStore::discard(const CompletedCheckpoint& checkpoint) {
   discard_unneeded_checkpoint(checkpoint, checkpoints_, storage_);  // S1
-  registry_.unregister_all(checkpoint.operator_states);
+  if (checkpoint.shares_state()) registry_.unregister_all(checkpoint.operator_states);
 }
 
 }  // namespace tailrace::engine

@@ -30,7 +30,7 @@ struct TaskToAcknowledge {
   std::int32_t subtask = 0;
   std::int32_t attempt_number = 0;
   bool acknowledged = false;
-  std::shared_ptr<const TaskStateSnapshot> state;  // null: none was reported
+  std::shared_ptr<const TaskStateSnapshot> state;  // null: none was reported, or it was collected
 
   // Requires: vertex.current_attempt().
   explicit TaskToAcknowledge(ExecutionVertexAccess& of);

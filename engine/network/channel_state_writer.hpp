@@ -5,7 +5,6 @@
 // writer, and stays out of its pool until its bytes are written.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -14,24 +13,13 @@
 #include "engine/checkpoint/checkpoint_options.hpp"
 #include "engine/ids.hpp"
 #include "engine/network/buffer.hpp"
+#include "engine/network/channel_info.hpp"
 #include "sim/base/assert.hpp"
 #include "sim/base/callback.hpp"
 
 namespace tailrace::engine {
 
-// Flink InputChannelInfo: gate and channel within the gate.
-struct InputChannelInfo {
-  std::int32_t gate = 0;
-  std::int32_t channel = 0;
-  friend auto operator<=>(const InputChannelInfo&, const InputChannelInfo&) = default;
-};
-
-// Flink ResultSubpartitionInfo.
-struct ResultSubpartitionInfo {
-  std::int32_t partition = 0;
-  std::int32_t subpartition = 0;
-  friend auto operator<=>(const ResultSubpartitionInfo&, const ResultSubpartitionInfo&) = default;
-};
+class ChannelStateWriteResult;  // engine/task/channel_state_write_result.hpp
 
 // The output state of a subpartition whose barrier may still time out: nothing if the barrier left
 // in time, else what it overtook, or failed. Done once; further calls are ignored.
@@ -92,6 +80,11 @@ class ChannelStateWriter {
   virtual void finish_output(CheckpointId id) = 0;
   // Also of checkpoints that were never started.
   virtual void abort(CheckpointId id) = 0;
+  // What becomes of a checkpoint that was started. Once for each. Null: nothing is written here.
+  [[nodiscard]] virtual std::shared_ptr<ChannelStateWriteResult> take_write_result(
+      CheckpointId /*id*/) {
+    return nullptr;
+  }
   virtual void close() = 0;
 };
 

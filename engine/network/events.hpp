@@ -51,7 +51,18 @@ struct EndOfChannelState {
   friend bool operator==(const EndOfChannelState&, const EndOfChannelState&) = default;
 };
 
-using RuntimeEvent = std::variant<CheckpointBarrier, CancelCheckpointMarker, EndOfPartitionEvent,
-                                  EndOfData, EventAnnouncement, EndOfChannelState>;
+// Flink 1.20 SubtaskConnectionDescriptor: what follows, up to the next one, was in flight between these two
+// subtasks of the job before it was rescaled (spec rescale.md S-4.3).
+struct SubtaskConnectionDescriptor {
+  std::int32_t input_subtask = 0;   // of who read
+  std::int32_t output_subtask = 0;  // of who wrote: its channel at the reader
+
+  friend bool operator==(const SubtaskConnectionDescriptor&,
+                         const SubtaskConnectionDescriptor&) = default;
+};
+
+using RuntimeEvent =
+    std::variant<CheckpointBarrier, CancelCheckpointMarker, EndOfPartitionEvent, EndOfData,
+                 EventAnnouncement, EndOfChannelState, SubtaskConnectionDescriptor>;
 
 }  // namespace tailrace::engine

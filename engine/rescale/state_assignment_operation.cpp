@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/rescale/channel_state_assignment.hpp"
 #include "engine/rescale/round_robin_operator_state_repartitioner.hpp"
 #include "sim/base/assert.hpp"
 
@@ -14,8 +15,7 @@ namespace {
 using Problem = std::optional<std::string>;
 
 const OperatorSubtaskState* find_subtask(const OperatorState& state, std::int32_t subtask) {
-  const auto found = state.subtasks.find(subtask);
-  return found == state.subtasks.end() ? nullptr : &found->second;
+  return state.subtasks.find(subtask);
 }
 
 Problem check_completeness(const std::map<OperatorId, OperatorState>& states,
@@ -96,8 +96,8 @@ OperatorStatePerSubtask operator_state_of(
 
 // One vertex: `states[i]` belongs to operator i of the vertex.
 Problem assign_attempt_state(VertexToRestore& vertex, const std::vector<OperatorState>& states,
-                             CheckpointId checkpoint,
-                             const StateAssignmentOperation::Semantics& semantics) {
+                             const StateAssignmentOperation::Semantics& semantics,
+                             std::vector<TaskStateSnapshot>& snapshots) {
   for (const OperatorState& state : states) {
     if (Problem problem = check_parallelism_preconditions(state, vertex)) return problem;
   }
@@ -110,7 +110,7 @@ Problem assign_attempt_state(VertexToRestore& vertex, const std::vector<Operator
     }
   }
   const auto subtasks = static_cast<std::size_t>(vertex.parallelism);
-  std::vector<TaskStateSnapshot> snapshots(subtasks);
+  snapshots.resize(subtasks);
   for (std::size_t op = 0; op < states.size(); ++op) {
     const OperatorState& state = states[op];
     OperatorStatePerSubtask managed =
@@ -132,16 +132,18 @@ Problem assign_attempt_state(VertexToRestore& vertex, const std::vector<Operator
                                         vertex.parallelism, range, semantics.hand_on_empty_ranges);
     }
   }
-  for (std::size_t i = 0; i < subtasks; ++i) {
-    bool has_state = false;
-    for (const auto& [id, state] : snapshots[i].operators) has_state |= state.has_state();
-    if (!has_state && !semantics.restores_every_subtask) continue;
-    auto restore = std::make_shared<JobManagerTaskRestore>();
-    restore->restore_checkpoint_id = checkpoint;
-    restore->snapshot = std::move(snapshots[i]);
-    vertex.restores[i] = std::move(restore);
-  }
   return std::nullopt;
+}
+
+// A subtask that gets nothing has no restore in 1.10 (S-3.19).
+void set_restores(VertexToRestore& vertex, std::vector<JobManagerTaskRestore> restores,
+                  bool restores_every_subtask) {
+  for (std::size_t i = 0; i < restores.size(); ++i) {
+    bool has_state = false;
+    for (const auto& [id, state] : restores[i].snapshot.operators) has_state |= state.has_state();
+    if (!has_state && !restores_every_subtask) continue;
+    vertex.restores[i] = std::make_shared<const JobManagerTaskRestore>(std::move(restores[i]));
+  }
 }
 
 // S-3.20: every subtask of a vertex that had finished is restored as finished.
@@ -150,6 +152,14 @@ void assign_finished_state(VertexToRestore& vertex, CheckpointId checkpoint) {
   restore->restore_checkpoint_id = checkpoint;
   restore->snapshot.is_task_deployed_as_finished = true;
   for (auto& subtask : vertex.restores) subtask = restore;
+}
+
+void leave_channel_state(OperatorState& state) {
+  for (std::size_t rank = 0; rank < state.subtasks.size(); ++rank) {
+    OperatorSubtaskState& own = state.subtasks.edit(rank);
+    own.input_channels.clear();
+    own.result_subpartitions.clear();
+  }
 }
 
 bool takes_part(const std::vector<OperatorState>& states) {
@@ -176,43 +186,80 @@ base::Result<std::monostate, std::string> StateAssignmentOperation::assign_state
     }
   }
   std::set<OperatorId> taken;
+  std::vector<std::vector<OperatorState>> states;
+  std::vector<bool> stateless;
   for (VertexToRestore& vertex : vertices) {
     vertex.restores.assign(static_cast<std::size_t>(vertex.parallelism), nullptr);
-    std::vector<OperatorState> states;
-    bool stateless = true;
-    for (std::size_t op = 0; op < vertex.operator_ids.size(); ++op) {
-      OperatorId id = vertex.operator_ids[op];
-      if (!vertex.user_defined_ids.empty() && vertex.user_defined_ids[op].has_value()) {
-        // 1.10 looks under the user-defined id alone, if there is one (S-3.4).
-        const OperatorId user_defined = *vertex.user_defined_ids[op];
-        const bool is_there =
-            operator_states.contains(user_defined) && !taken.contains(user_defined);
-        if (is_there || !semantics.falls_back_to_generated_id) id = user_defined;
-      }
-      const auto found = operator_states.find(id);
-      if (found != operator_states.end() && taken.insert(id).second) {
-        states.push_back(found->second);
-        stateless = false;
-      } else {
-        states.push_back(OperatorState{id, vertex.parallelism, vertex.max_parallelism, {}});
-      }
+    bool nothing_found = true;
+    states.push_back(take_states(vertex, taken, nothing_found));
+    stateless.push_back(nothing_found);
+  }
+  ChannelStateAssignment channels(vertices, states);
+  std::vector<std::vector<JobManagerTaskRestore>> restores(vertices.size());
+  for (std::size_t v = 0; v < vertices.size(); ++v) {
+    VertexToRestore& vertex = vertices[v];
+    const bool drawn_in = semantics.has_channel_state && channels.neighbour_has_channel_state(v);
+    if (!drawn_in &&
+        (stateless[v] || (semantics.restores_every_subtask && !takes_part(states[v])))) {
+      continue;
     }
-    if (stateless || (semantics.restores_every_subtask && !takes_part(states))) continue;
-    const auto finished = std::count_if(states.begin(), states.end(),
+    const auto finished = std::count_if(states[v].begin(), states[v].end(),
                                         [](const auto& state) { return state.fully_finished; });
     if (finished > 0) {
-      if (static_cast<std::size_t>(finished) != states.size()) {
+      if (static_cast<std::size_t>(finished) != states[v].size()) {
         return base::Failure{"JobVertex " + vertex.id.hex() +
                              " has mixed finished and unfinished operators"};
       }
       assign_finished_state(vertex, restore_checkpoint_id);
       continue;
     }
-    if (Problem problem = assign_attempt_state(vertex, states, restore_checkpoint_id, semantics)) {
+    std::vector<TaskStateSnapshot> snapshots;
+    if (Problem problem = assign_attempt_state(vertex, states[v], semantics, snapshots)) {
       return base::Failure{*std::move(problem)};
     }
+    if (semantics.has_channel_state) {
+      if (Problem problem = channels.redistribute(v, snapshots)) {
+        return base::Failure{*std::move(problem)};
+      }
+    }
+    for (TaskStateSnapshot& snapshot : snapshots) {
+      restores[v].push_back({restore_checkpoint_id, std::move(snapshot)});
+    }
+  }
+  for (std::size_t v = 0; v < vertices.size(); ++v) {
+    if (restores[v].empty()) continue;
+    if (semantics.has_channel_state) {
+      if (Problem problem = channels.describe(v, restores[v])) {
+        return base::Failure{*std::move(problem)};
+      }
+    }
+    set_restores(vertices[v], std::move(restores[v]), semantics.restores_every_subtask);
   }
   return std::monostate{};
+}
+
+std::vector<OperatorState> StateAssignmentOperation::take_states(const VertexToRestore& vertex,
+                                                                 std::set<OperatorId>& taken,
+                                                                 bool& nothing_found) const {
+  std::vector<OperatorState> states;
+  for (std::size_t op = 0; op < vertex.operator_ids.size(); ++op) {
+    OperatorId id = vertex.operator_ids[op];
+    if (!vertex.user_defined_ids.empty() && vertex.user_defined_ids[op].has_value()) {
+      // 1.10 looks under the user-defined id alone, if there is one (S-3.4).
+      const OperatorId user_defined = *vertex.user_defined_ids[op];
+      const bool is_there = operator_states.contains(user_defined) && !taken.contains(user_defined);
+      if (is_there || !semantics.falls_back_to_generated_id) id = user_defined;
+    }
+    const auto found = operator_states.find(id);
+    if (found != operator_states.end() && taken.insert(id).second) {
+      states.push_back(found->second);
+      if (without_channel_state) leave_channel_state(states.back());
+      nothing_found = false;
+    } else {
+      states.push_back(OperatorState{id, vertex.parallelism, vertex.max_parallelism, {}});
+    }
+  }
+  return states;
 }
 
 }  // namespace tailrace::engine

@@ -5,20 +5,32 @@
 // hands handles on and reads no state.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "engine/ids.hpp"
 #include "engine/rescale/round_robin_operator_state_repartitioner.hpp"
+#include "engine/rescale/subtask_state_mapper.hpp"
 #include "engine/state/handles.hpp"
 #include "sim/base/result.hpp"
 
 namespace tailrace::engine {
+
+// The other end of an edge between two vertices that are restored together.
+struct EdgeToRestore {
+  std::size_t vertex = 0;  // in the list of vertices
+  std::size_t index = 0;   // of its gate or partition
+  // Of who writes to the edge, and of who reads from it.
+  SubtaskStateMapper upstream = SubtaskStateMapper::UNSUPPORTED;
+  SubtaskStateMapper downstream = SubtaskStateMapper::UNSUPPORTED;
+};
 
 // One job vertex as the assignment sees it, and what it gets.
 struct VertexToRestore {
@@ -30,6 +42,10 @@ struct VertexToRestore {
   std::vector<OperatorId> operator_ids;
   // Empty, or one entry for each operator.
   std::vector<std::optional<OperatorId>> user_defined_ids;
+
+  // 1.20. By gate, and by partition.
+  std::vector<EdgeToRestore> inputs = {};
+  std::vector<EdgeToRestore> outputs = {};
 
   // Result, one for each subtask; null where nothing was assigned, also when the subtask's part is
   // empty (S-3.19): such a subtask starts as if there were no checkpoint.
@@ -48,6 +64,8 @@ struct StateAssignmentSemantics {
   // 1.20: a vertex takes part if some operator state of it has a subtask, or if it had finished; then
   // all its subtasks are restored, also those that get nothing (S-3.6, S-3.20).
   bool restores_every_subtask = false;
+  // 1.20: there are buffers in flight, which go to new subtasks (3.7).
+  bool has_channel_state = false;
   RoundRobinOperatorStateRepartitioner::Semantics repartitioner = {};
 };
 inline constexpr StateAssignmentSemantics kStateAssignment120{
@@ -55,6 +73,7 @@ inline constexpr StateAssignmentSemantics kStateAssignment120{
     .hand_on_empty_ranges = false,
     .falls_back_to_generated_id = true,
     .restores_every_subtask = true,
+    .has_channel_state = true,
     .repartitioner = {.redistribute_partly_reported_broadcast = true}};
 
 struct StateAssignmentOperation {
@@ -64,6 +83,8 @@ struct StateAssignmentOperation {
   const std::map<OperatorId, OperatorState>& operator_states;
   bool allow_non_restored_state = false;
   Semantics semantics = {};
+  // S-3.34: buffers in flight are left behind.
+  bool without_channel_state = false;
 
   // Fills `restores` and `max_parallelism` of every vertex.
   // Errors: state that no vertex takes, a max parallelism that does not fit (S-3.8), an operator
@@ -72,6 +93,12 @@ struct StateAssignmentOperation {
   // are then already assigned; nothing of the result may be used.
   [[nodiscard]] base::Result<std::monostate, std::string> assign_states(
       std::vector<VertexToRestore>& vertices) const;
+
+ private:
+  // S-3.4, of one vertex; `nothing_found`: all of it is fabricated.
+  [[nodiscard]] std::vector<OperatorState> take_states(const VertexToRestore& vertex,
+                                                       std::set<OperatorId>& taken,
+                                                       bool& nothing_found) const;
 };
 
 // The range of a subtask (spec S-2.3). Requires: 0 <= subtask < parallelism <= max_parallelism.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -361,6 +362,8 @@ std::optional<std::string> DefaultScheduler::assign_states(
   std::set<std::int32_t> involved;
   for (const ExecutionVertexId id : vertices) involved.insert(id.vertex);
   std::vector<VertexToRestore> targets;
+  std::map<std::int32_t, std::size_t> place;
+  for (const std::int32_t index : involved) place.emplace(index, place.size());
   for (const std::int32_t index : involved) {
     const ExecutionJobVertex& owner = graph_.job_vertices()[static_cast<std::size_t>(index)];
     VertexToRestore target;
@@ -370,10 +373,31 @@ std::optional<std::string> DefaultScheduler::assign_states(
     target.max_parallelism_auto = owner.job_vertex->max_parallelism_auto;
     target.operator_ids = owner.job_vertex->operator_ids_tail_first;
     target.user_defined_ids = owner.job_vertex->user_defined_ids_tail_first;
+    // Vertices that exchange records fail over together, so both ends of an edge are here (S-3.35).
+    for (const JobEdge& edge : owner.job_vertex->inputs) {
+      const auto& siblings =
+          graph_.job_vertices()[static_cast<std::size_t>(edge.source_vertex)].job_vertex->outputs;
+      const auto same = std::find_if(siblings.begin(), siblings.end(), [&](const JobEdge& other) {
+        return other.data_set == edge.data_set;
+      });
+      target.inputs.push_back({place.at(edge.source_vertex),
+                               static_cast<std::size_t>(same - siblings.begin()),
+                               upstream_subtask_state_mapper(edge.partitioner),
+                               downstream_subtask_state_mapper(edge.partitioner)});
+    }
+    for (const JobEdge& edge : owner.job_vertex->outputs) {
+      target.outputs.push_back({place.at(edge.target_vertex),
+                                static_cast<std::size_t>(edge.target_input),
+                                upstream_subtask_state_mapper(edge.partitioner),
+                                downstream_subtask_state_mapper(edge.partitioner)});
+    }
     targets.push_back(std::move(target));
   }
+  const CheckpointId ignored = submission_.checkpoints.without_channel_state;
+  const bool without_channel_state = ignored != kNoCheckpoint && ignored == checkpoint.id;
   const StateAssignmentOperation operation{checkpoint.id, checkpoint.operator_states,
-                                           allow_non_restored_state, semantics_->state_assignment};
+                                           allow_non_restored_state, semantics_->state_assignment,
+                                           without_channel_state};
   const base::Result<std::monostate, std::string> assigned = operation.assign_states(targets);
   if (!assigned) return assigned.error();
   std::size_t at = 0;

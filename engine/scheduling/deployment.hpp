@@ -27,6 +27,10 @@ struct TaskConfig {
   // 1.20: checkpoints go on when some tasks have finished, and a finished task waits for one.
   bool checkpoints_after_tasks_finish = true;
   CheckpointingMode mode = CheckpointingMode::EXACTLY_ONCE;
+  // 1.20: barriers may overtake data (execution.checkpointing.unaligned.enabled), and so many
+  // subtasks of a task manager share a file of what they overtake.
+  bool unaligned = false;
+  std::int32_t max_subtasks_per_channel_state_file = 5;
   base::Duration buffer_timeout = base::Duration::millis(100);  // 0: every record; -1 ns: never
   std::int64_t alignment_max_bytes = -1;  // task.checkpoint.alignment.max-size; -1: no limit
   std::int64_t inline_threshold_bytes = 1024;

@@ -41,7 +41,7 @@ FsCheckpointStreamFactory::FsCheckpointStreamFactory(const Ports& ports, std::st
 CheckpointStateOutputStream FsCheckpointStreamFactory::write(CheckpointId checkpoint,
                                                              const CheckpointOptions& options,
                                                              std::vector<std::byte> bytes,
-                                                             Done done) {
+                                                             Done done, std::int64_t ahead) {
   TAILRACE_ASSERT(!bytes.empty());
   auto upload = std::make_shared<CheckpointStateOutputStream::Upload>();
   upload->done = std::move(done);
@@ -62,8 +62,8 @@ CheckpointStateOutputStream FsCheckpointStreamFactory::write(CheckpointId checkp
 
   auto handle = std::make_shared<const StreamStateHandle>(
       FileStateHandle{path, size, relative_ ? std::move(name) : std::string()});
-  ports_->blobs->put(
-      path, std::move(bytes),
+  ports_->blobs->put_rest(
+      path, std::move(bytes), ahead,
       // Not bound to the task: a file that outlives its task must still be deleted.
       [upload, handle = std::move(handle), blobs = ports_->blobs](PutStatus status) mutable {
         if (upload->aborted) {
@@ -82,9 +82,9 @@ std::string FsCheckpointStreamFactory::exclusive_directory(CheckpointId checkpoi
 }
 
 void discard_state(BlobStore& blobs, const OperatorSubtaskState& state) {
-  std::vector<std::string> paths;
+  FileNames paths;
   state.append_private_files(paths);
-  for (const std::string& path : paths) blobs.remove(path);
+  for (const std::string* path : paths) blobs.remove(*path);
 }
 
 void discard_state(BlobStore& blobs, const TaskStateSnapshot& state) {

@@ -5,10 +5,12 @@
 // the owners are, and the same in every run.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/checkpoint/checkpoint_options.hpp"
@@ -21,6 +23,8 @@ namespace tailrace::engine {
 
 // Default of `state.backend.fs.memory-threshold`, in bytes.
 inline constexpr std::int64_t kDefaultMemoryThreshold = 1024;
+// Default of `state.storage.fs.write-buffer-size` (1.20; 1.10 `state.backend.fs.write-buffer-size`).
+inline constexpr std::int64_t kDefaultWriteBufferSize = 4096;
 
 // A stream on its way. Destroying it before its callback has run aborts it: the callback never runs
 // and a file that is written nevertheless is deleted.
@@ -56,11 +60,28 @@ class FsCheckpointStreamFactory {
   FsCheckpointStreamFactory(const Ports& ports, std::string directory, std::int64_t threshold_bytes,
                             std::string owner, bool relative = false);
 
+  // The same for what a whole process writes. `purpose` joins the names of the files.
+  [[nodiscard]] FsCheckpointStreamFactory of_process(const Ports& ports,
+                                                     const std::string& purpose) const {
+    return FsCheckpointStreamFactory(ports, directory_, threshold_bytes_, owner_ + '-' + purpose,
+                                     relative_);
+  }
+
   // Stores one stream of a checkpoint. `done` runs later, never inside this call, also for a stream
-  // that stays in line. Requires: not empty (Flink makes no handle of an empty stream).
+  // that stays in line. `ahead`: so many of its bytes have gone by `write_ahead` already.
+  // Requires: not empty (Flink makes no handle of an empty stream).
   [[nodiscard]] CheckpointStateOutputStream write(CheckpointId checkpoint,
                                                   const CheckpointOptions& options,
-                                                  std::vector<std::byte> bytes, Done done);
+                                                  std::vector<std::byte> bytes, Done done,
+                                                  std::int64_t ahead = 0);
+  // A stream that is written piece by piece: BlobStore::write_ahead.
+  [[nodiscard]] bool write_ahead(std::int64_t bytes, base::InplaceFunction<void(PutStatus)> done) {
+    return ports_->blobs->write_ahead(bytes, std::move(done));
+  }
+  // What such a stream gathers before it goes to the store. At least what may stay in line.
+  [[nodiscard]] std::int64_t write_buffer_bytes() const {
+    return std::max(kDefaultWriteBufferSize, threshold_bytes_);
+  }
 
   // Of a checkpoint's exclusive files: its target location, or `chk-<id>`.
   [[nodiscard]] std::string exclusive_directory(CheckpointId checkpoint,

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/state/prefetch.hpp"
+
 namespace tailrace::engine {
 
-void append_file(const StreamStateHandlePtr& stream, std::vector<std::string>& paths) {
+void append_file(const StreamStateHandlePtr& stream, FileNames& paths) {
   if (stream == nullptr) return;
-  if (const auto* file = std::get_if<FileStateHandle>(stream.get())) paths.push_back(file->path);
+  if (const auto* file = std::get_if<FileStateHandle>(stream.get())) paths.push_back(&file->path);
 }
 
 bool is_same_stream(const StreamStateHandle& a, const StreamStateHandle& b) {
@@ -36,11 +38,12 @@ KeyGroupsStateHandle::KeyGroupsStateHandle(KeyGroupRangeOffsets offsets,
     : offsets_(std::move(offsets)),
       stream_(std::move(stream)),
       state_handle_id_(std::move(state_handle_id)),
-      format_(format) {
+      format_(format),
+      stream_bytes_(stream_ == nullptr ? 0 : engine::state_size_bytes(*stream_)) {
   if (stream_ == nullptr || offsets_.offsets.empty()) return;
   if (!std::is_sorted(offsets_.offsets.begin(), offsets_.offsets.end())) return;
   header_end_ = std::max<std::int64_t>(offsets_.offsets.front(), 0);
-  sections_end_ = engine::state_size_bytes(*stream_);
+  sections_end_ = stream_bytes_;
 }
 
 std::shared_ptr<const KeyedStateHandle> KeyGroupsStateHandle::intersect(KeyGroupRange range) const {
@@ -60,12 +63,18 @@ std::vector<ByteRange> KeyGroupsStateHandle::byte_ranges() const {
   return {{0, header_end_}, {first, sections_end_}};
 }
 
-std::int64_t KeyGroupsStateHandle::state_size_bytes() const {
-  return engine::state_size_bytes(*stream_);  // of the whole stream, also after an intersection
+void KeyGroupsStateHandle::append_private_files(FileNames& paths) const {
+  append_file(stream_, paths);
 }
 
-void KeyGroupsStateHandle::append_private_files(std::vector<std::string>& paths) const {
-  append_file(stream_, paths);
+void KeyGroupsStateHandle::prefetch_parts() const {
+  prefetch(offsets_.offsets.data());
+  prefetch(stream_.get());
+  if (!state_handle_id_.empty()) prefetch(state_handle_id_.data());
+}
+
+void KeyGroupsStateHandle::prefetch_names() const {
+  if (stream_ != nullptr) prefetch(stream_name(*stream_).data());
 }
 
 std::int64_t OperatorSubtaskState::state_size_bytes() const {
@@ -80,10 +89,32 @@ std::int64_t OperatorSubtaskState::state_size_bytes() const {
       if (handle != nullptr) bytes += handle->state_size_bytes();
     }
   }
+  return bytes + channel_state_size_bytes();
+}
+
+std::int64_t OperatorSubtaskState::channel_state_size_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& handle : input_channels) bytes += handle.size_bytes;
+  for (const auto& handle : result_subpartitions) bytes += handle.size_bytes;
   return bytes;
 }
 
-void OperatorSubtaskState::append_private_files(std::vector<std::string>& paths) const {
+namespace {
+
+// The file of many channels is one file (Flink OperatorSubtaskState.collectUniqueDelegates).
+void append_file_once(const StreamStateHandlePtr& stream, FileNames& paths) {
+  if (stream == nullptr) return;
+  const auto* file = std::get_if<FileStateHandle>(stream.get());
+  if (file == nullptr || (!paths.empty() && *paths.back() == file->path)) return;
+  const bool known = std::any_of(paths.begin(), paths.end(), [file](const std::string* path) {
+    return *path == file->path;
+  });
+  if (!known) paths.push_back(&file->path);
+}
+
+}  // namespace
+
+void OperatorSubtaskState::append_private_files(FileNames& paths) const {
   for (const auto* handles : {&managed_operator, &raw_operator}) {
     for (const OperatorStateHandle& handle : *handles) append_file(handle.delegate, paths);
   }
@@ -92,6 +123,21 @@ void OperatorSubtaskState::append_private_files(std::vector<std::string>& paths)
       if (handle != nullptr) handle->append_private_files(paths);
     }
   }
+  for (const auto& handle : input_channels) append_file_once(handle.delegate, paths);
+  for (const auto& handle : result_subpartitions) append_file_once(handle.delegate, paths);
+}
+
+bool OperatorSubtaskState::shares_state() const {
+  const auto shares = [](const KeyedStateHandlePtr& handle) {
+    return handle != nullptr && handle->as_incremental() != nullptr;
+  };
+  return std::any_of(managed_keyed.begin(), managed_keyed.end(), shares) ||
+         std::any_of(raw_keyed.begin(), raw_keyed.end(), shares);
+}
+
+bool TaskStateSnapshot::shares_state() const {
+  return std::any_of(operators.begin(), operators.end(),
+                     [](const auto& entry) { return entry.second.shares_state(); });
 }
 
 bool TaskStateSnapshot::has_state() const {
@@ -107,7 +153,7 @@ std::int64_t TaskStateSnapshot::state_size_bytes() const {
   return bytes;
 }
 
-void TaskStateSnapshot::append_private_files(std::vector<std::string>& paths) const {
+void TaskStateSnapshot::append_private_files(FileNames& paths) const {
   for (const auto& [id, state] : operators) state.append_private_files(paths);
 }
 

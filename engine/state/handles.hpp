@@ -16,7 +16,10 @@
 #include <vector>
 
 #include "engine/ids.hpp"
+#include "engine/network/channel_info.hpp"
+#include "engine/state/inflight_data_rescaling.hpp"
 #include "engine/state/key_group_range.hpp"
+#include "engine/state/subtask_states.hpp"
 
 namespace tailrace::engine {
 
@@ -56,8 +59,12 @@ using StreamStateHandlePtr = std::shared_ptr<const StreamStateHandle>;
 }
 // What Flink's `equals` says: one kind, one name. Contents and sizes do not count.
 [[nodiscard]] bool is_same_stream(const StreamStateHandle& a, const StreamStateHandle& b);
+// Names of files, where they stand: they live as long as the handles that name them. A checkpoint has
+// many, and who deletes it needs no copies.
+using FileNames = std::vector<const std::string*>;
+
 // Appends the path, if it is a file. Null: nothing.
-void append_file(const StreamStateHandlePtr& stream, std::vector<std::string>& paths);
+void append_file(const StreamStateHandlePtr& stream, FileNames& paths);
 
 // The bytes [begin, end) of a stream.
 struct ByteRange {
@@ -80,7 +87,11 @@ class KeyedStateHandle {
   [[nodiscard]] virtual std::int64_t state_size_bytes() const = 0;
   // Appends the names of all files that discarding this handle deletes. What a registry of shared
   // state watches over is not among them.
-  virtual void append_private_files(std::vector<std::string>& paths) const = 0;
+  virtual void append_private_files(FileNames& paths) const = 0;
+  // Asks the processor for what a look at this handle will read; then, for what lies behind that. A
+  // checkpoint has so many handles that waiting for memory is most of what walking over them costs.
+  virtual void prefetch_parts() const {}
+  virtual void prefetch_names() const {}
   // Null: it shares nothing with other checkpoints.
   [[nodiscard]] virtual const IncrementalRemoteKeyedStateHandle* as_incremental() const {
     return nullptr;
@@ -104,8 +115,11 @@ class KeyGroupsStateHandle final : public KeyedStateHandle {
   [[nodiscard]] KeyGroupRange key_group_range() const override { return offsets_.range; }
   [[nodiscard]] std::shared_ptr<const KeyedStateHandle> intersect(
       KeyGroupRange range) const override;
-  [[nodiscard]] std::int64_t state_size_bytes() const override;
-  void append_private_files(std::vector<std::string>& paths) const override;
+  // Of the whole stream, also after an intersection.
+  [[nodiscard]] std::int64_t state_size_bytes() const override { return stream_bytes_; }
+  void append_private_files(FileNames& paths) const override;
+  void prefetch_parts() const override;
+  void prefetch_names() const override;
 
   [[nodiscard]] const KeyGroupRangeOffsets& offsets() const { return offsets_; }
   [[nodiscard]] const StreamStateHandlePtr& stream() const { return stream_; }
@@ -120,6 +134,7 @@ class KeyGroupsStateHandle final : public KeyedStateHandle {
   StreamStateHandlePtr stream_;
   std::string state_handle_id_;
   KeyGroupsFormat format_;
+  std::int64_t stream_bytes_;      // who asks for the size need not look at the stream
   std::int64_t header_end_ = 0;    // 0: not known
   std::int64_t sections_end_ = 0;  // behind the last key group's section
 };
@@ -138,18 +153,38 @@ struct OperatorStateHandle {
   StreamStateHandlePtr delegate;
 };
 
+// Flink 1.20 AbstractChannelStateHandle: what was in flight in one channel when an unaligned checkpoint
+// was taken. Many handles, also of other subtasks, name the same stream.
+template <typename Info>
+struct ChannelStateHandle {
+  std::int32_t subtask = 0;  // who wrote it
+  Info info;
+  std::vector<std::int64_t> offsets;  // of its buffers in the stream, ascending
+  std::int64_t size_bytes = 0;        // of its buffers, each with a length field
+  StreamStateHandlePtr delegate;
+};
+using InputChannelStateHandle = ChannelStateHandle<InputChannelInfo>;
+using ResultSubpartitionStateHandle = ChannelStateHandle<ResultSubpartitionInfo>;
+
 struct OperatorSubtaskState {
   std::vector<OperatorStateHandle> managed_operator;
   std::vector<OperatorStateHandle> raw_operator;
   std::vector<KeyedStateHandlePtr> managed_keyed;
   std::vector<KeyedStateHandlePtr> raw_keyed;
+  // 1.20. Of the head of a chain, and of its tail.
+  std::vector<InputChannelStateHandle> input_channels = {};
+  std::vector<ResultSubpartitionStateHandle> result_subpartitions = {};
 
   [[nodiscard]] bool has_state() const {
     return !managed_operator.empty() || !raw_operator.empty() || !managed_keyed.empty() ||
-           !raw_keyed.empty();
+           !raw_keyed.empty() || !input_channels.empty() || !result_subpartitions.empty();
   }
+  // Of the buffers in flight alone.
+  [[nodiscard]] std::int64_t channel_state_size_bytes() const;
   [[nodiscard]] std::int64_t state_size_bytes() const;
-  void append_private_files(std::vector<std::string>& paths) const;
+  void append_private_files(FileNames& paths) const;
+  // Whether anything of it may be shared with other checkpoints.
+  [[nodiscard]] bool shares_state() const;
 };
 
 // State of one subtask of one vertex: one entry for each operator of the chain.
@@ -162,7 +197,8 @@ struct TaskStateSnapshot {
 
   [[nodiscard]] bool has_state() const;
   [[nodiscard]] std::int64_t state_size_bytes() const;
-  void append_private_files(std::vector<std::string>& paths) const;
+  void append_private_files(FileNames& paths) const;
+  [[nodiscard]] bool shares_state() const;
 };
 
 // State of one operator in a checkpoint. Flink OperatorState (S-1.10).
@@ -170,7 +206,7 @@ struct OperatorState {
   OperatorId id;
   std::int32_t parallelism = 0;
   std::int32_t max_parallelism = 0;
-  std::map<std::int32_t, OperatorSubtaskState> subtasks;
+  SubtaskStates subtasks;
   // Flink 1.20. Of the operator's coordinator on the job manager; none: it has none.
   std::optional<std::vector<std::byte>> coordinator_state = std::nullopt;
   // FullyFinishedOperatorState: all subtasks had finished; then nothing else is stored.
@@ -183,6 +219,9 @@ struct OperatorState {
 struct JobManagerTaskRestore {
   CheckpointId restore_checkpoint_id = kNoCheckpoint;
   TaskStateSnapshot snapshot;
+  // 1.20. How buffers in flight are taken over if parallelisms have changed.
+  InflightDataRescalingDescriptor input_rescaling = {};
+  InflightDataRescalingDescriptor output_rescaling = {};
 };
 
 }  // namespace tailrace::engine

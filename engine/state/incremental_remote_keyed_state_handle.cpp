@@ -10,12 +10,14 @@ IncrementalRemoteKeyedStateHandle::IncrementalRemoteKeyedStateHandle(Content con
                                                                      bool registered)
     : content_(std::move(content)), registered_(registered) {
   TAILRACE_ASSERT(content_.meta_state != nullptr);
+  state_bytes_ = engine::state_size_bytes(*content_.meta_state);
   for (const auto* files : {&content_.shared_state, &content_.private_state}) {
-    for (const HandleAndLocalPath& file : *files) TAILRACE_ASSERT(file.handle != nullptr);
+    for (const HandleAndLocalPath& file : *files) {
+      TAILRACE_ASSERT(file.handle != nullptr);
+      state_bytes_ += engine::state_size_bytes(*file.handle);
+    }
   }
-  if (content_.persisted_bytes == kUnknownPersistedBytes) {
-    content_.persisted_bytes = state_size_bytes();
-  }
+  if (content_.persisted_bytes == kUnknownPersistedBytes) content_.persisted_bytes = state_bytes_;
 }
 
 std::shared_ptr<const KeyedStateHandle> IncrementalRemoteKeyedStateHandle::intersect(
@@ -24,16 +26,7 @@ std::shared_ptr<const KeyedStateHandle> IncrementalRemoteKeyedStateHandle::inter
   return shared_from_this();
 }
 
-std::int64_t IncrementalRemoteKeyedStateHandle::state_size_bytes() const {
-  std::int64_t bytes = engine::state_size_bytes(*content_.meta_state);
-  for (const auto* files : {&content_.shared_state, &content_.private_state}) {
-    for (const HandleAndLocalPath& file : *files) bytes += engine::state_size_bytes(*file.handle);
-  }
-  return bytes;
-}
-
-void IncrementalRemoteKeyedStateHandle::append_private_files(
-    std::vector<std::string>& paths) const {
+void IncrementalRemoteKeyedStateHandle::append_private_files(FileNames& paths) const {
   append_file(content_.meta_state, paths);
   for (const HandleAndLocalPath& file : content_.private_state) append_file(file.handle, paths);
   // Nobody else knows of them yet. What an earlier checkpoint has uploaded is a placeholder here.

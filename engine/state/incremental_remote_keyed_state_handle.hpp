@@ -46,8 +46,8 @@ class IncrementalRemoteKeyedStateHandle final
   // Requires: owned by a shared_ptr.
   [[nodiscard]] std::shared_ptr<const KeyedStateHandle> intersect(
       KeyGroupRange range) const override;
-  [[nodiscard]] std::int64_t state_size_bytes() const override;
-  void append_private_files(std::vector<std::string>& paths) const override;
+  [[nodiscard]] std::int64_t state_size_bytes() const override { return state_bytes_; }
+  void append_private_files(FileNames& paths) const override;
   [[nodiscard]] const IncrementalRemoteKeyedStateHandle* as_incremental() const override {
     return this;
   }
@@ -65,6 +65,7 @@ class IncrementalRemoteKeyedStateHandle final
   IncrementalRemoteKeyedStateHandle(Content content, bool registered);
 
   Content content_;
+  std::int64_t state_bytes_ = 0;
   bool registered_ = false;
 };
 

@@ -50,7 +50,7 @@ void AsyncCheckpointRunnable::run() {
     future_ = 0;
   }
   if (operator_ == operators_.size()) {
-    complete();
+    await_channel_state();
     return;
   }
   SnapshotFuture& future = *operators_[operator_].futures[future_];
@@ -60,6 +60,40 @@ void AsyncCheckpointRunnable::run() {
     return;
   }
   ports_.compute->run({}, ports_.compute->price(*work), lifeline_.bind([this] { run(); }));
+}
+
+// Its writer has been at work beside this all the time.
+void AsyncCheckpointRunnable::await_channel_state() {
+  if (channel_state_ == nullptr) {
+    complete();
+    return;
+  }
+  channel_state_->when_done(lifeline_.bind([this] {
+    if (state_ == State::RUNNING) take_channel_state();
+  }));
+}
+
+void AsyncCheckpointRunnable::take_channel_state() {
+  if (channel_state_->failure()) {
+    failure_ = *channel_state_->failure();
+    fail();
+    return;
+  }
+  ChannelStateWriteResult::Handles handles = channel_state_->take_handles();
+  for (const auto& handle : handles.input_channels) {
+    metrics_.bytes_persisted_during_alignment += handle.size_bytes;
+  }
+  for (const auto& handle : handles.result_subpartitions) {
+    metrics_.bytes_persisted_during_alignment += handle.size_bytes;
+  }
+  metrics_.unaligned = metrics_.bytes_persisted_during_alignment > 0;
+  if (!operators_.empty()) {
+    // The chain was captured tail first.
+    snapshot_->operators[operators_.back().id].input_channels = std::move(handles.input_channels);
+    snapshot_->operators[operators_.front().id].result_subpartitions =
+        std::move(handles.result_subpartitions);
+  }
+  complete();
 }
 
 void AsyncCheckpointRunnable::complete() {

@@ -22,6 +22,7 @@
 #include "engine/state/handles.hpp"
 #include "engine/state/snapshot_future.hpp"
 #include "engine/task/async_operations.hpp"
+#include "engine/task/channel_state_write_result.hpp"
 #include "sim/base/lifeline.hpp"
 
 namespace tailrace::engine {
@@ -61,6 +62,19 @@ class AsyncCheckpointRunnable final : public AsyncOperation {
   AsyncCheckpointRunnable(const AsyncCheckpointRunnable&) = delete;
   AsyncCheckpointRunnable& operator=(const AsyncCheckpointRunnable&) = delete;
 
+  // 1.20. What was in flight in the channels of the task: of the inputs it belongs to the head of the
+  // chain, of the outputs to the tail. Before it starts, once.
+  void set_channel_state(std::shared_ptr<ChannelStateWriteResult> result) {
+    channel_state_ = std::move(result);
+  }
+
+  // An unaligned checkpoint aligns while its asynchronous part runs, which waits for the channel
+  // state of all barriers.
+  void alignment_ended(std::int64_t duration_ns, std::int64_t bytes_processed) {
+    metrics_.alignment_ns = duration_ns;
+    metrics_.bytes_processed_during_alignment = bytes_processed;
+  }
+
   // The task has paid for the synchronous part: the asynchronous duration, which includes the wait
   // for a thread, begins now; otherwise it began with the construction.
   void synchronous_part_ended(std::int64_t sync_ns);
@@ -73,11 +87,15 @@ class AsyncCheckpointRunnable final : public AsyncOperation {
   std::optional<CheckpointMetrics> close();
 
   [[nodiscard]] CheckpointId checkpoint() const { return meta_.id; }
+  // Of one that has failed.
+  [[nodiscard]] CheckpointFailureReason failure() const { return failure_; }
 
  private:
   enum class State : std::uint8_t { RUNNING, DISCARDED, COMPLETED };
 
   void run();
+  void await_channel_state();
+  void take_channel_state();
   void complete();
   void store_stream();
   void fail();
@@ -97,6 +115,8 @@ class AsyncCheckpointRunnable final : public AsyncOperation {
   Time constructed_;
   std::size_t operator_ = 0;  // the one being written
   std::size_t future_ = 0;
+  std::shared_ptr<ChannelStateWriteResult> channel_state_;  // null: there is none
+  CheckpointFailureReason failure_ = CheckpointFailureReason::CHECKPOINT_ASYNC_EXCEPTION;
   std::shared_ptr<TaskStateSnapshot> snapshot_;
   CheckpointStateOutputStream upload_;  // the stream on its way
   base::Lifeline lifeline_;

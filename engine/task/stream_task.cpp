@@ -17,6 +17,7 @@
 #include "engine/state/stream_task_state_initializer.hpp"
 #include "engine/state/task_state_manager.hpp"
 #include "engine/task/async_checkpoint_runnable.hpp"
+#include "engine/task/f120/sequential_channel_state_reader.hpp"
 #include "engine/task/stream_task_checkpoints.hpp"
 #include "engine/task/task_semantics.hpp"
 #include "sim/base/assert.hpp"
@@ -32,13 +33,16 @@ constexpr std::int32_t kSourceRecordsPerSliceMax = 4096;
 
 StreamTask::StreamTask(const Ports& ports, NetworkEnvironment& network,
                        std::shared_ptr<const TaskDeploymentDescriptor> descriptor,
-                       StreamTaskHost& host, Time process_started)
+                       StreamTaskHost& host, Time process_started,
+                       f120::ChannelStateWriteRequestExecutorFactory* channel_state)
     : ports_(ports),
       network_(&network),
       descriptor_(std::move(descriptor)),
       host_(&host),
       semantics_(&task_semantics(descriptor_->config.generation)),
       client_{descriptor_->vertex, descriptor_->subtask},
+      channel_state_executors_(channel_state),
+      channel_state_(std::make_unique<NoChannelStateWriter>()),
       async_pool_(semantics_->make_async_pool(*ports.timers)) {
   if (semantics_->measures_time) io_metrics_.emplace(*ports_.clock, process_started);
   set_up_outputs();
@@ -51,6 +55,8 @@ StreamTask::~StreamTask() {
   starting_.clear();
   mailbox_.clear();
   checkpoints_.reset();
+  channel_state_reader_.reset();
+  recovered_.clear();
   chain_.reset();
   readers_.clear();
   inputs_.reset();
@@ -58,6 +64,7 @@ StreamTask::~StreamTask() {
   writers_.clear();
   gates_.clear();
   partitions_.clear();
+  channel_state_.reset();
 }
 
 SubtaskRef StreamTask::subtask_ref() const {
@@ -124,18 +131,20 @@ void StreamTask::run_mails() {
 }
 
 void StreamTask::process_input() {
+  if (current_ == nullptr && recovering_inputs_) {
+    take_recovered();
+    if (current_ == nullptr) return;
+  }
   if (current_ == nullptr) {
     std::optional<BufferOrEvent> item = input_->poll_next();
     if (!running_ || ended_) return;
     if (item && !item->is_buffer()) {
-      if (const auto* end = std::get_if<EndOfData>(&item->event())) receive_end_of_data(*end);
+      receive_event(item->channel, item->event());
+      if (!running_ || ended_) return;
     }
     if (item && item->is_buffer()) {
-      current_ = &readers_[static_cast<std::size_t>(item->channel)];
-      Buffer& buffer = std::get<0>(item->item);
-      current_->bytes += buffer.size();
-      deserialised_bytes_ += buffer.size();
-      current_->deserializer.set_next_buffer(std::move(buffer));
+      readers_[static_cast<std::size_t>(item->channel)].bytes += std::get<0>(item->item).size();
+      if (!set_next_buffer(item->channel, std::move(std::get<0>(item->item)))) return;
     }
     if (spent_.ns > 0 || !starting_.empty() || checkpoints_->waits_for_savepoint()) {
       // A barrier was among what the gate has read: its snapshot comes before the next record.
@@ -160,7 +169,7 @@ void StreamTask::process_input() {
   Record record;
   bool output_ready = true;
   while (output_ready && chain_->spent() < slice) {
-    if (!current_->deserializer.next(record)) {
+    if (!current_->next(record)) {
       current_ = nullptr;
       break;
     }
@@ -170,6 +179,49 @@ void StreamTask::process_input() {
     output_ready = outputs_available();
   }
   pay();
+}
+
+bool StreamTask::set_next_buffer(ChannelIndex channel, Buffer buffer) {
+  ChannelReader& reader = readers_[static_cast<std::size_t>(channel)];
+  if (!reader.accepts_data()) {
+    host_->invokable_failed("Channel select failed: data of a channel that nothing is mapped to");
+    return false;
+  }
+  current_ = &reader;
+  deserialised_bytes_ += buffer.size();
+  reader.set_next_buffer(std::move(buffer));
+  return true;
+}
+
+void StreamTask::receive_event(ChannelIndex channel, const RuntimeEvent& event) {
+  if (const auto* end = std::get_if<EndOfData>(&event)) {
+    receive_end_of_data(*end);
+  } else if (const auto* from = std::get_if<SubtaskConnectionDescriptor>(&event)) {
+    if (!readers_[static_cast<std::size_t>(channel)].select(*from)) {
+      host_->invokable_failed("Cannot select a virtual channel that is not mapped");
+    }
+  } else if (std::holds_alternative<EndOfChannelState>(event)) {
+    if (++channels_at_end_of_recovery_ == input_->channel_count()) end_upstream_recovery();
+  }
+}
+
+// Between two records; also while there is no room in the outputs (spec barriers.md 5.2).
+void StreamTask::process_priority_events() {
+  priority_mail_ = false;
+  bool more = running_ && gate_->is_priority_event_available();
+  while (more) {
+    const std::optional<BufferOrEvent> item = input_->poll_next();
+    if (!item) break;
+    TAILRACE_ASSERT_MSG(item->has_priority, "only priority events may be polled between records");
+    more = running_ && item->more_priority_events;
+  }
+  if (gate_->is_priority_event_available()) put_priority_mail();
+}
+
+void StreamTask::put_priority_mail() {
+  if (std::exchange(priority_mail_, true)) return;
+  mailbox_.put([this] { process_priority_events(); });
+  wake();
 }
 
 void StreamTask::process_source() {
@@ -306,6 +358,7 @@ void StreamTask::finish() {
   for (const auto& writer : writers_) writer->close();
   async_pool_->shut_down();
   checkpoints_->close();
+  if (inputs_ != nullptr) inputs_->close();
   host_->invokable_finished();
 }
 
@@ -340,6 +393,7 @@ void StreamTask::stop() {
   turn_to(TaskActivity::kBusy);
   close_operators();
   if (checkpoints_ != nullptr) checkpoints_->close();
+  if (inputs_ != nullptr) inputs_->close();
   host_->invokable_stopped();
 }
 

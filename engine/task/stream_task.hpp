@@ -20,20 +20,24 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/barrier/checkpoint_listener.hpp"
 #include "engine/barrier/checkpointed_input.hpp"
+#include "engine/barrier/inputs_checkpoint_initializer.hpp"
 #include "engine/checkpoint/messages.hpp"
 #include "engine/network/channel_state_writer.hpp"
-#include "engine/network/record_deserializer.hpp"
 #include "engine/observer.hpp"
 #include "engine/ports.hpp"
 #include "engine/scheduling/deployment.hpp"
 #include "engine/state/checkpoint_responder.hpp"
+#include "engine/task/channel_reader.hpp"
 #include "engine/task/checkpointing_task.hpp"
 #include "engine/task/mailbox.hpp"
 #include "engine/task/operator_chain.hpp"
@@ -42,6 +46,10 @@
 
 namespace tailrace::engine {
 
+namespace f120 {
+class ChannelStateWriteRequestExecutorFactory;
+class SequentialChannelStateReader;
+}  // namespace f120
 class AsyncOperationsPool;
 class CheckpointedInputs;
 class InputGate;
@@ -77,13 +85,16 @@ class StreamTaskHost : public CheckpointResponder {
 
 class StreamTask final : private CheckpointListener,
                          private BarrierObserver,
-                         private CheckpointingTask {
+                         private CheckpointingTask,
+                         private InputsCheckpointInitializer {
  public:
   // Sets up partitions and gates (Flink Task.setupPartitionsAndGates). `process_started`: of the
-  // task manager; decides when metrics are updated.
+  // task manager; decides when metrics are updated. `channel_state`: with whom the task shares files
+  // of buffers in flight; outlives it; null: with nobody.
   StreamTask(const Ports& ports, NetworkEnvironment& network,
              std::shared_ptr<const TaskDeploymentDescriptor> descriptor, StreamTaskHost& host,
-             Time process_started = {});
+             Time process_started = {},
+             f120::ChannelStateWriteRequestExecutorFactory* channel_state = nullptr);
   ~StreamTask();
   StreamTask(const StreamTask&) = delete;
   StreamTask& operator=(const StreamTask&) = delete;
@@ -136,19 +147,41 @@ class StreamTask final : private CheckpointListener,
   [[nodiscard]] std::int64_t bytes_consumed(ChannelIndex channel) const;
 
  private:
-  // One channel: its deserializer and how much it has taken. Records span buffers.
-  struct Reader {
-    explicit Reader(RecordType type) : deserializer(type) {}
-    RecordDeserializer deserializer;
-    std::int64_t bytes = 0;
+  // The timers of its barrier handler: callbacks run as mails.
+  class MailTimers final : public Timers {
+   public:
+    explicit MailTimers(StreamTask& task) : task_(task) {}
+    TimerId schedule(Duration delay, Callback callback) override {
+      return task_.register_timer(delay, std::move(callback));
+    }
+    void cancel(TimerId timer) override { task_.cancel_timer(timer); }
+
+   private:
+    StreamTask& task_;
   };
 
   void set_up_outputs();
   void set_up_inputs();
   void make_checkpoints();
+  void make_channel_state_writer();
+  // Buffers in flight that it is restored with (spec rescale.md S-4.1): those of the outputs before the
+  // operators, those of the inputs while it runs already, before anything comes from the network.
+  void restore_outputs();
+  void restore_output(std::int32_t partition, std::int32_t subpartition, std::int32_t old_subtask,
+                      std::span<const std::byte> data);
+  void restore_operators();
+  void restore_inputs();
+  void restore_input(std::int32_t gate, std::int32_t channel, std::int32_t old_subtask,
+                     std::span<const std::byte> data);
+  void demultiplex_inputs();
+  void take_recovered();
+  void inputs_recovered();
+  void end_upstream_recovery();
+  [[nodiscard]] bool has_inputs_to_restore() const;
   void restore_next_operator();
   void start_running();
   void open_operators();
+  void restored();
   // 1.20: runs all gates' debloating in a mail, once a period, from now on.
   void schedule_debloating();
 
@@ -157,6 +190,10 @@ class StreamTask final : private CheckpointListener,
   void step();
   void run_mails();
   void process_input();
+  void process_priority_events();
+  void put_priority_mail();
+  // Gives a buffer to its channel. Returns: false if the task has failed.
+  bool set_next_buffer(ChannelIndex channel, Buffer buffer);
   void process_source();
   // Occupies a core for what has been spent, then publishes and goes on.
   void pay();
@@ -171,6 +208,7 @@ class StreamTask final : private CheckpointListener,
   void put_trigger(std::unique_ptr<CheckpointBarrier> trigger);
   void stop_source(std::unique_ptr<CheckpointBarrier> trigger);
   void notify(base::Callback mail);
+  void receive_event(ChannelIndex channel, const RuntimeEvent& event);
   void receive_end_of_data(const EndOfData& event);
   void end_data(bool drain);
   void announce_end_of_data();
@@ -190,6 +228,10 @@ class StreamTask final : private CheckpointListener,
                                      const CheckpointOptions& options,
                                      const AlignmentMetrics& metrics) override;
   void abort_checkpoint_on_barrier(CheckpointId id, CheckpointFailureReason reason) override;
+  void alignment_ended(CheckpointId id, const AlignmentMetrics& metrics) override;
+  // InputsCheckpointInitializer
+  std::optional<CheckpointFailureReason> init_inputs_checkpoint(
+      CheckpointId id, const CheckpointOptions& options) override;
   // BarrierObserver
   void on_barrier_processed(ChannelIndex channel, CheckpointId id) override;
   // CheckpointingTask
@@ -231,8 +273,11 @@ class StreamTask final : private CheckpointListener,
   std::unique_ptr<InputGate> union_gate_;  // with several gates
   std::unique_ptr<CheckpointedInputs> inputs_;
   CheckpointedInput* input_ = nullptr;  // null: a source
-  std::vector<Reader> readers_;         // by channel of input_
-  Reader* current_ = nullptr;           // the channel whose buffer is being read
+  InputGate* gate_ = nullptr;           // behind input_
+  std::vector<ChannelReader> readers_;  // by channel of input_
+  ChannelReader* current_ = nullptr;    // the channel whose buffer is being read
+  MailTimers mail_timers_{*this};
+  bool priority_mail_ = false;  // one is in the mailbox
 
   std::unique_ptr<TaskStateManagerImpl> state_manager_;
   std::unique_ptr<StreamTaskStateInitializerImpl> state_initializer_;
@@ -247,12 +292,25 @@ class StreamTask final : private CheckpointListener,
   Mailbox mailbox_;
   Duration spent_;
   Time paying_since_;
-  NoChannelStateWriter channel_state_;
+  f120::ChannelStateWriteRequestExecutorFactory* channel_state_executors_;
+  std::unique_ptr<ChannelStateWriter> channel_state_;
   std::unique_ptr<StreamTaskCheckpoints> checkpoints_;
   // Once the synchronous part is paid for, they go to the pool.
   std::vector<std::shared_ptr<AsyncCheckpointRunnable>> starting_;
   std::unique_ptr<AsyncOperationsPool> async_pool_;
   TimerId source_timer_;
+
+  // 1.20: of the inputs, read back and not yet processed.
+  struct RecoveredBuffer {
+    ChannelIndex channel;
+    SubtaskConnectionDescriptor from;
+    Buffer data;
+  };
+  std::unique_ptr<f120::SequentialChannelStateReader> channel_state_reader_;
+  std::deque<RecoveredBuffer> recovered_;
+  bool recovering_inputs_ = false;
+  bool inputs_read_back_ = false;
+  std::int32_t channels_at_end_of_recovery_ = 0;
 
   bool open_ = false;    // operators are open, the loop runs
   bool running_ = true;  // Flink's isRunning: not cancelled, not finished

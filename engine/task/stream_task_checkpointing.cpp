@@ -5,6 +5,7 @@
 #include "engine/network/result_partition.hpp"
 #include "engine/network/single_input_gate.hpp"
 #include "engine/network/union_input_gate.hpp"
+#include "engine/network/unpooled_segment.hpp"
 #include "engine/observer.hpp"
 #include "engine/state/checkpoint_stream_factory.hpp"
 #include "engine/state/heap/heap_keyed_state_backend.hpp"
@@ -127,6 +128,23 @@ void StreamTask::abort_checkpoint_on_barrier(CheckpointId id, CheckpointFailureR
   checkpoints_->abort_on_barrier(id, reason);
 }
 
+void StreamTask::alignment_ended(CheckpointId id, const AlignmentMetrics& metrics) {
+  checkpoints_->alignment_ended(id, metrics);
+}
+
+std::optional<CheckpointFailureReason> StreamTask::init_inputs_checkpoint(
+    CheckpointId id, const CheckpointOptions& options) {
+  // Flink RescalingStreamTaskNetworkInput.prepareSnapshot.
+  if (options.is_unaligned()) {
+    for (const ChannelReader& reader : readers_) {
+      if (reader.demultiplexes())
+        return CheckpointFailureReason::CHECKPOINT_DECLINED_TASK_NOT_READY;
+    }
+  }
+  checkpoints_->init_inputs_checkpoint(id, options);
+  return std::nullopt;
+}
+
 void StreamTask::on_barrier_processed(ChannelIndex channel, CheckpointId id) {
   ports_.observer->on_barrier_processed(descriptor_->job, subtask_ref(), 0, channel, id);
 }
@@ -143,8 +161,7 @@ void StreamTask::prepare_snapshot_pre_barrier(CheckpointId id) {
 }
 
 void StreamTask::broadcast_event(const RuntimeEvent& event, bool priority) {
-  TAILRACE_ASSERT_MSG(!priority, "a task has no unaligned checkpoints");
-  broadcast(event);
+  for (const auto& writer : writers_) writer->broadcast_event(event, priority);
 }
 
 void StreamTask::broadcast(const RuntimeEvent& event) {
@@ -171,7 +188,9 @@ bool StreamTask::snapshot_state(const CheckpointMetaData& meta, const Checkpoint
     // Flink captures operator state first and writes keyed state first (spec state.md 7.3).
     std::unique_ptr<SnapshotFuture> lists;
     if (state_[i]->operator_state != nullptr) lists = state_[i]->operator_state->snapshot(meta.id);
-    if (state_[i]->keyed_state != nullptr) take(state_[i]->keyed_state->snapshot(meta.id, format));
+    if (state_[i]->keyed_state != nullptr) {
+      take(state_[i]->keyed_state->snapshot(meta.id, format, semantics_->identifies_keyed_handles));
+    }
     take(std::move(lists));
     futures.push_back(std::move(op));
   }
@@ -200,15 +219,36 @@ void StreamTask::notify_operators_subsumed(CheckpointId) {
   // For keyed backends with a changelog, which these tasks have not.
 }
 
-void StreamTask::prepare_input_snapshot(CheckpointId, base::Callback done) {
-  done();  // nothing of the inputs is channel state
+void StreamTask::prepare_input_snapshot(CheckpointId id, base::Callback done) {
+  if (input_ == nullptr) {
+    done();
+    return;
+  }
+  std::size_t reader = 0;
+  for (std::size_t gate = 0; gate < gates_.size(); ++gate) {
+    for (std::int32_t channel = 0; channel < gates_[gate]->channel_count(); ++channel) {
+      std::vector<std::byte> rest = readers_[reader++].unconsumed();
+      if (rest.empty()) continue;
+      std::vector<Buffer> data;
+      data.push_back(UnpooledSegment::make_buffer(std::move(rest)));
+      channel_state_->add_input_data(id, {static_cast<std::int32_t>(gate), channel},
+                                     ChannelStateWriter::kSequenceNumberUnknown, std::move(data));
+    }
+  }
+  // If it fails, the abort of the checkpoint has ended the channel state already.
+  inputs_->when_all_barriers(
+      id, [done = std::make_unique<base::Callback>(std::move(done))](bool received) {
+        if (received) (*done)();
+      });
 }
 
-void StreamTask::aligned_barrier_timeout(CheckpointId) {
-  TAILRACE_ASSERT_MSG(false, "a task has no unaligned checkpoints");
+void StreamTask::aligned_barrier_timeout(CheckpointId id) {
+  for (const auto& writer : writers_) writer->aligned_barrier_timeout(id);
 }
 
-void StreamTask::abort_outputs(CheckpointId) {}  // they have no channel state
+void StreamTask::abort_outputs(CheckpointId id) {
+  for (const auto& writer : writers_) writer->abort_checkpoint(id);
+}
 
 TimerId StreamTask::register_timer(Duration delay, base::Callback mail) {
   return ports_.timers->schedule(

@@ -42,6 +42,10 @@ class StreamTaskCheckpoints {
   virtual void trigger_on_barrier(const CheckpointMetaData& meta, const CheckpointOptions& options,
                                   const AlignmentMetrics& alignment) = 0;
   virtual void abort_on_barrier(CheckpointId id, CheckpointFailureReason reason) = 0;
+  // 1.20, unaligned: buffers in flight of the inputs belong to that checkpoint, if its options say so.
+  virtual void init_inputs_checkpoint(CheckpointId /*id*/, const CheckpointOptions& /*options*/) {}
+  // 1.20, unaligned: what was not final when that checkpoint was triggered.
+  virtual void alignment_ended(CheckpointId /*id*/, const AlignmentMetrics& /*alignment*/) {}
 
   virtual void notify_complete(CheckpointId id) = 0;
   // 1.20. `latest_completed`: 0 or less if there is none.

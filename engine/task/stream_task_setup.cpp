@@ -64,16 +64,25 @@ void StreamTask::set_up_inputs() {
         std::move(members), network_->config().semantics->union_is_available_until_empty_poll);
     gate = union_gate_.get();
   }
+  gate_ = gate;
   gate->set_availability_listener([this] { wake(); });
   CheckpointedInputsOptions options;
   options.mode = descriptor_->config.mode;
   options.page_bytes = descriptor_->config.segment_bytes;
   options.max_buffered_bytes = descriptor_->config.alignment_max_bytes;
   options.checkpoints_after_tasks_finish = descriptor_->config.checkpoints_after_tasks_finish;
+  if (descriptor_->config.unaligned) {
+    options.unaligned = true;
+    options.initializer = this;
+    options.mailbox_timers = &mail_timers_;
+    gate->set_priority_listener([this] { put_priority_mail(); });
+  }
   const InputToCheckpoint input{gate, this};
   inputs_ = make_checkpointed_inputs(descriptor_->config.generation, std::span(&input, 1), options,
                                      *this, *ports_.clock);
   input_ = &inputs_->input(0);
+  demultiplex_inputs();
+  if (has_inputs_to_restore()) return;
   for (const auto& member : gates_) member->request_partitions();
 }
 
@@ -82,8 +91,6 @@ void StreamTask::set_up_inputs() {
 void StreamTask::invoke() {
   TAILRACE_ASSERT(set_up_error_.empty());
   if (io_metrics_) io_metrics_->mark_task_initialization_started();
-  // There is no channel state to read back; what 1.20 says at the end of it is said all the same.
-  for (const auto& partition : partitions_) partition->finish_read_recovered_state();
   const JobVertex& vertex = descriptor_->job_vertex();
   chain_ = std::make_unique<OperatorChain>(vertex, writers_, *ports_.compute);
   state_.resize(chain_->size());
@@ -97,7 +104,15 @@ void StreamTask::invoke() {
   state_manager_ = std::make_unique<TaskStateManagerImpl>(descriptor_->job, descriptor_->attempt,
                                                           descriptor_->restore, *host_);
   state_initializer_ = std::make_unique<StreamTaskStateInitializerImpl>(ports_, *state_manager_);
+  make_channel_state_writer();
   make_checkpoints();
+  restore_outputs();
+}
+
+void StreamTask::restore_operators() {
+  if (!running_) return;
+  // Said also without anything to read back.
+  for (const auto& partition : partitions_) partition->finish_read_recovered_state();
   if (finished_on_restore_) {
     restored_operators_ = chain_->size();  // its operators have nothing to restore, and never open
   }
@@ -108,7 +123,7 @@ void StreamTask::make_checkpoints() {
   StreamTaskCheckpointsContext context;
   context.ports = ports_;
   context.streams = stream_factory_.get();
-  context.channel_state = &channel_state_;
+  context.channel_state = channel_state_.get();
   context.task = this;
   context.is_source = input_ == nullptr;
   context.max_concurrent_checkpoints = descriptor_->config.max_concurrent_checkpoints;
@@ -173,10 +188,19 @@ void StreamTask::start_running() {
     host_->state_restored(descriptor_->restore->snapshot.state_size_bytes());
   }
   open_ = true;
+  if (has_inputs_to_restore()) {
+    restore_inputs();
+  } else {
+    restored();
+  }
+  wake();
+}
+
+// The task's invoke proper begins.
+void StreamTask::restored() {
   if (io_metrics_) io_metrics_->mark_task_start();
   host_->invokable_restored();
   schedule_debloating();
-  wake();
 }
 
 // Flink 1.20 StreamTask.scheduleBufferDebloater: the next one is due a period after this one ran.

@@ -12,13 +12,15 @@ namespace tailrace::engine {
 
 Task::Task(const Ports& ports, NetworkEnvironment& network,
            std::shared_ptr<const TaskDeploymentDescriptor> descriptor,
-           RpcAddress<JobMasterGateway> job_master, Owner& owner, Time process_started)
+           RpcAddress<JobMasterGateway> job_master, Owner& owner, Time process_started,
+           f120::ChannelStateWriteRequestExecutorFactory* channel_state)
     : ports_(ports),
       network_(&network),
       descriptor_(std::move(descriptor)),
       job_master_(job_master),
       owner_(&owner),
-      process_started_(process_started) {}
+      process_started_(process_started),
+      channel_state_(channel_state) {}
 
 Task::~Task() = default;
 
@@ -26,7 +28,8 @@ void Task::start() {
   TAILRACE_ASSERT(state_ == ExecutionState::CREATED);
   state_ = ExecutionState::DEPLOYING;
   StreamTaskHost& host = *this;
-  invokable_ = std::make_unique<StreamTask>(ports_, *network_, descriptor_, host, process_started_);
+  invokable_ = std::make_unique<StreamTask>(ports_, *network_, descriptor_, host, process_started_,
+                                            channel_state_);
   if (!invokable_->set_up_error().empty()) {
     fail(invokable_->set_up_error());  // from DEPLOYING
     return;

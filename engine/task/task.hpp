@@ -29,7 +29,8 @@ class Task final : private StreamTaskHost {
 
   Task(const Ports& ports, NetworkEnvironment& network,
        std::shared_ptr<const TaskDeploymentDescriptor> descriptor,
-       RpcAddress<JobMasterGateway> job_master, Owner& owner, Time process_started);
+       RpcAddress<JobMasterGateway> job_master, Owner& owner, Time process_started,
+       f120::ChannelStateWriteRequestExecutorFactory* channel_state = nullptr);
   ~Task();
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
@@ -78,6 +79,7 @@ class Task final : private StreamTaskHost {
   RpcAddress<JobMasterGateway> job_master_;
   Owner* owner_;
   Time process_started_;
+  f120::ChannelStateWriteRequestExecutorFactory* channel_state_;
   ExecutionState state_ = ExecutionState::CREATED;
   std::string failure_;  // why it is on its way to FAILED
   bool failing_ = false;

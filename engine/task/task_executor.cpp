@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/network/result_partition.hpp"
+#include "engine/task/f120/channel_state_write_request_executor.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
@@ -94,9 +95,18 @@ Task* TaskExecutor::find(ExecutionAttemptId attempt) {
 void TaskExecutor::submit_task(std::shared_ptr<const TaskDeploymentDescriptor> descriptor) {
   TAILRACE_ASSERT(find(descriptor->attempt) == nullptr);
   Task::Owner& owner = *this;
+  auto& channel_state = channel_state_of(descriptor->job);
   tasks_.push_back(std::make_unique<Task>(ports_, network_, std::move(descriptor), job_master_,
-                                          owner, started_));
+                                          owner, started_, &channel_state));
   tasks_.back()->start();
+}
+
+f120::ChannelStateWriteRequestExecutorFactory& TaskExecutor::channel_state_of(JobId job) {
+  auto& factory = channel_state_[job];
+  if (factory == nullptr) {
+    factory = std::make_unique<f120::ChannelStateWriteRequestExecutorFactory>(ports_);
+  }
+  return *factory;
 }
 
 void TaskExecutor::cancel_task(ExecutionAttemptId attempt) {

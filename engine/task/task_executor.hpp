@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -64,6 +65,7 @@ class TaskExecutor final : public TaskExecutorGateway, private Task::Owner {
   [[nodiscard]] std::int32_t index() const { return config_.index; }
 
  private:
+  [[nodiscard]] f120::ChannelStateWriteRequestExecutorFactory& channel_state_of(JobId job);
   [[nodiscard]] Task* find(ExecutionAttemptId attempt);
   void task_ended(Task& task) override;
   void register_at_job_manager();
@@ -74,6 +76,9 @@ class TaskExecutor final : public TaskExecutorGateway, private Task::Owner {
   TaskExecutorConfig config_;
   Time started_;
   NetworkEnvironment network_;
+  // By job: which of its subtasks share files of buffers in flight (1.20). They hold such buffers, so
+  // they go before the network stack.
+  std::map<JobId, std::unique_ptr<f120::ChannelStateWriteRequestExecutorFactory>> channel_state_;
   RpcAddress<JobMasterGateway> job_master_;
   TimerId heartbeat_timer_;
   std::vector<std::unique_ptr<Task>> tasks_;

@@ -3,6 +3,7 @@
 // Made by engine/generation.hpp.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "engine/ports.hpp"
@@ -10,12 +11,31 @@
 namespace tailrace::engine {
 
 class AsyncOperationsPool;
+class ChannelStateWriter;
+class FsCheckpointStreamFactory;
 class StreamTaskCheckpoints;
 struct StreamTaskCheckpointsContext;
+
+namespace f120 {
+class ChannelStateWriteRequestExecutorFactory;
+}
+
+// What the writer of a task's buffers in flight is made of.
+struct ChannelStateContext {
+  std::int32_t vertex = 0;
+  std::int32_t subtask = 0;
+  std::int32_t max_subtasks_per_file = 1;
+  const FsCheckpointStreamFactory* streams = nullptr;  // copied
+  // Of the job in this task manager; outlives the writer. Null: the task shares with nobody.
+  f120::ChannelStateWriteRequestExecutorFactory* executors = nullptr;
+  const Ports* ports = nullptr;  // outlive the writer
+};
 
 struct TaskSemantics {
   std::unique_ptr<StreamTaskCheckpoints> (*make_checkpoints)(const StreamTaskCheckpointsContext&);
   std::unique_ptr<AsyncOperationsPool> (*make_async_pool)(Timers&);
+  // The writer of a task with unaligned checkpoints; null: there are none.
+  std::unique_ptr<ChannelStateWriter> (*make_channel_state_writer)(const ChannelStateContext&);
   // A task restores in INITIALIZING and is RUNNING from then on (1.20); otherwise it is RUNNING
   // before it restores.
   bool restores_in_initializing;
@@ -34,6 +54,8 @@ struct TaskSemantics {
   bool measures_time;
   // A canonical savepoint has keyed handles of its own kind.
   bool marks_canonical_savepoints;
+  // A keyed handle has an id from the moment at which it is made.
+  bool identifies_keyed_handles;
 };
 
 [[nodiscard]] const TaskSemantics& task_semantics_110();

@@ -78,6 +78,11 @@ engine::JobSubmission job_settings(const Scenario& scenario) {
                        ? engine::CheckpointingMode::EXACTLY_ONCE
                        : engine::CheckpointingMode::AT_LEAST_ONCE;
   job.tasks.checkpoints_after_tasks_finish = flink.checkpoints_after_tasks_finish;
+  // At-least-once turns it off (spec rescale.md S-3.30), and so does a job without checkpoints.
+  const bool unaligned =
+      flink.unaligned && job.tasks.mode == engine::CheckpointingMode::EXACTLY_ONCE;
+  job.tasks.unaligned = unaligned;
+  job.tasks.max_subtasks_per_channel_state_file = flink.max_subtasks_per_channel_state_file;
   job.tasks.buffer_timeout = flink.buffer_timeout;
   job.tasks.alignment_max_bytes = flink.alignment_max_bytes;
   job.tasks.inline_threshold_bytes = flink.state_memory_threshold_bytes;
@@ -98,6 +103,8 @@ engine::JobSubmission job_settings(const Scenario& scenario) {
   job.checkpoints.history = flink.checkpoint_history;
   job.checkpoints.checkpoints_after_tasks_finish = flink.checkpoints_after_tasks_finish;
   job.checkpoints.claim_mode = flink.claim_mode;
+  job.checkpoints.unaligned = unaligned;
+  job.checkpoints.aligned_timeout = flink.aligned_checkpoint_timeout;
   job.restart = restart_config(flink);
   job.full_failover = flink.failover_strategy == FailoverStrategyKind::kFull;
   return job;

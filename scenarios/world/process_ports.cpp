@@ -136,13 +136,31 @@ void ProcessPorts::run(engine::ComputeClient client, Duration nominal, base::Cal
 
 void ProcessPorts::put(std::string path, std::vector<std::byte> bytes,
                        base::InplaceFunction<void(engine::PutStatus)> done) {
+  put_rest(std::move(path), std::move(bytes), 0, std::move(done));
+}
+
+bool ProcessPorts::write_ahead(std::int64_t bytes,
+                               base::InplaceFunction<void(engine::PutStatus)> done) {
+  if (!alive_) return true;
+  world_.store->put_part(bytes, owner(),
+                         [done = std::make_unique<base::InplaceFunction<void(engine::PutStatus)>>(
+                              std::move(done))](sim::StorageStatus status) {
+                           (*done)(status == sim::StorageStatus::kOk ? engine::PutStatus::kStored
+                                                                     : engine::PutStatus::kFailed);
+                         });
+  return true;
+}
+
+void ProcessPorts::put_rest(std::string path, std::vector<std::byte> bytes, std::int64_t ahead,
+                            base::InplaceFunction<void(engine::PutStatus)> done) {
   if (!alive_) return;
+  TAILRACE_ASSERT(0 <= ahead && ahead <= static_cast<std::int64_t>(bytes.size()));
   struct Request {
     std::string path;
     engine::Blob blob;
     base::InplaceFunction<void(engine::PutStatus)> done;
   };
-  const auto size = static_cast<std::int64_t>(bytes.size());
+  const std::int64_t size = static_cast<std::int64_t>(bytes.size()) - ahead;
   auto request = std::make_unique<Request>();
   request->path = std::move(path);
   request->blob = std::make_shared<const std::vector<std::byte>>(std::move(bytes));

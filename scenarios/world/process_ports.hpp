@@ -152,6 +152,10 @@ class ProcessPorts final : private engine::Clock,
   // BlobStore
   void put(std::string path, std::vector<std::byte> bytes,
            base::InplaceFunction<void(engine::PutStatus)> done) override;
+  bool write_ahead(std::int64_t bytes,
+                   base::InplaceFunction<void(engine::PutStatus)> done) override;
+  void put_rest(std::string path, std::vector<std::byte> bytes, std::int64_t ahead,
+                base::InplaceFunction<void(engine::PutStatus)> done) override;
   void get(const std::string& path, base::InplaceFunction<void(engine::Blob)> done) override;
   void get_range(const std::string& path, std::int64_t offset, std::int64_t length,
                  base::InplaceFunction<void(engine::Blob)> done) override;

@@ -48,6 +48,7 @@ void RunRecorder::fault_injected() {
 
 void RunRecorder::job_manager_lost(bool comes_back) {
   invariants_.on_job_manager_lost(simulation_->now());
+  files_.on_job_manager_lost();
   running_.clear();
   if (comes_back) begin_restart("The job manager died.");
 }
@@ -82,6 +83,7 @@ void RunRecorder::on_job_status(engine::JobId job, engine::JobStatus status) {
   status_ = status;
   trace(trace_kind::kJobStatus, job.value, static_cast<std::int64_t>(status));
   invariants_.on_job_status(job, status, simulation_->now());
+  files_.on_job_status(job, status);
 }
 
 void RunRecorder::on_execution_state(engine::JobId job, engine::SubtaskRef subtask,
@@ -164,6 +166,7 @@ void RunRecorder::on_checkpoint_triggered(engine::JobId job, const engine::Check
   trace(trace_kind::kCheckpointTriggered, meta.id, static_cast<std::int64_t>(options.type),
         tasks_to_acknowledge);
   invariants_.on_triggered(job, meta.id, options.type, simulation_->now());
+  files_.on_triggered(job, meta.id, options.type);
   CheckpointRow row;
   row.id = meta.id;
   row.savepoint = engine::is_savepoint(options.type);
@@ -208,6 +211,7 @@ void RunRecorder::on_checkpoint_completed(engine::JobId job, const engine::Check
                                           std::int64_t state_bytes) {
   trace(trace_kind::kCheckpointCompleted, meta.id, state_bytes);
   invariants_.on_completed(job, meta.id, options.type, simulation_->now());
+  files_.on_completed(job, meta.id);
   ++completed_;
   if (CheckpointRow* row = find(meta.id); row != nullptr) {
     row->status = CheckpointStatus::kCompleted;
@@ -225,6 +229,7 @@ void RunRecorder::on_checkpoint_failed(engine::JobId job, engine::CheckpointId i
                                        engine::CheckpointFailureReason reason) {
   trace(trace_kind::kCheckpointFailed, id, static_cast<std::int64_t>(reason));
   invariants_.on_failed(job, id, simulation_->now());
+  files_.on_failed(job, id);
   CheckpointRow* row = find(id);
   if (row == nullptr) {
     ++not_started_;
@@ -251,12 +256,14 @@ void RunRecorder::on_checkpoint_entry_written(engine::JobId job, engine::Checkpo
                                               bool savepoint) {
   trace(trace_kind::kCheckpointEntry, job.value, id, 1);
   invariants_.on_entry_written(job, id, savepoint);
+  files_.on_entry_written(job, id);
   if (listener_) listener_(CheckpointMoment::kStored, id, 0);
 }
 
 void RunRecorder::on_checkpoint_entry_removed(engine::JobId job, engine::CheckpointId id) {
   trace(trace_kind::kCheckpointEntry, job.value, id, 2);
   invariants_.on_entry_removed(job, id);
+  files_.on_entry_removed(job, id);
 }
 
 void RunRecorder::on_checkpoint_entry_read(engine::JobId job, engine::CheckpointId id,

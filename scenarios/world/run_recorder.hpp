@@ -16,6 +16,7 @@
 #include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
 #include "engine/observer.hpp"
 #include "scenarios/model.hpp"
+#include "scenarios/world/checkpoint_files.hpp"
 #include "scenarios/world/checkpoint_invariants.hpp"
 #include "sim/base/callback.hpp"
 #include "sim/simulation.hpp"
@@ -28,8 +29,9 @@ class RunRecorder final : public engine::Observer {
   using CheckpointListener = base::InplaceFunction<void(CheckpointMoment, engine::CheckpointId,
                                                         std::int32_t acknowledged)>;
 
-  RunRecorder(sim::Simulation& simulation, const CheckpointRules& rules)
-      : simulation_(&simulation), invariants_(rules) {}
+  RunRecorder(sim::Simulation& simulation, const CheckpointRules& rules,
+              const CheckpointFiles::Rules& files)
+      : simulation_(&simulation), invariants_(rules), files_(files) {}
 
   void set_checkpoint_listener(CheckpointListener listener) { listener_ = std::move(listener); }
   // Runs when all subtasks of the job run (again).
@@ -54,8 +56,12 @@ class RunRecorder final : public engine::Observer {
   [[nodiscard]] bool all_running() const { return running_.size() == subtasks_ && subtasks_ > 0; }
   [[nodiscard]] engine::JobStatus job_status() const { return status_; }
   [[nodiscard]] std::int64_t checkpoints_completed() const { return completed_; }
-  // What must hold at the end of a run that was not broken off.
-  void check_end() const { invariants_.check_liveness(simulation_->now()); }
+  // What must hold at the end of a run that was not broken off. `blobs`: a map by path.
+  template <typename Blobs>
+  void check_end(const Blobs& blobs) const {
+    invariants_.check_liveness(simulation_->now());
+    files_.check(blobs);
+  }
   // Moves the rows into the result.
   void fill(analysis::RunResult& result);
 
@@ -106,6 +112,7 @@ class RunRecorder final : public engine::Observer {
 
   sim::Simulation* simulation_;
   CheckpointInvariants invariants_;
+  CheckpointFiles files_;
   CheckpointListener listener_;
   base::InplaceFunction<void(engine::JobId)> running_listener_;
   base::InplaceFunction<std::int64_t()> replayed_;

@@ -68,12 +68,19 @@ CheckpointRules checkpoint_rules(const Scenario& scenario) {
   return rules;
 }
 
+CheckpointFiles::Rules file_rules(const Scenario& scenario) {
+  const engine::CheckpointConfig config = job_settings(scenario).checkpoints;
+  return {.retained = config.max_retained,
+          .highly_available = scenario.flink.high_availability != HighAvailabilityMode::NONE,
+          .retention = config.retention};
+}
+
 }  // namespace
 
 ScenarioRun::ScenarioRun(const Scenario& scenario, const RunOptions& options)
     : scenario_(&with_enough_slots(scenario)),
       options_(options),
-      recorder_(simulation_, checkpoint_rules(scenario)),
+      recorder_(simulation_, checkpoint_rules(scenario), file_rules(scenario)),
       cluster_(scenario, simulation_, recorder_),
       ends_(make_job_ends(scenario, *cluster_.job_manager_ports().clock)),
       checkpointing_(engine::make_checkpointing_factory(scenario.flink.generation)),
@@ -293,6 +300,7 @@ bool ScenarioRun::kill_job_manager(const TimelineEntry& entry, bool silently) {
   high_availability_.reset();
   recorder_.fault_injected();
   if (job_ended_) {
+    recorder_.job_manager_lost(false);
     simulation_.stop();  // what the end waited for will not come
     return true;
   }
@@ -487,7 +495,7 @@ void ScenarioRun::finish() {
 }
 
 RunOutcome ScenarioRun::collect() {
-  if (ending_ != analysis::FinishReason::kInterrupted) recorder_.check_end();
+  if (ending_ != analysis::FinishReason::kInterrupted) recorder_.check_end(cluster_.blobs());
   RunCollector collector(*scenario_, ends_, cluster_.blobs());
   collector.set_reason(ending_.value_or(analysis::FinishReason::kIdle));
   collector.set_finished_by_itself(finished_by_itself_);

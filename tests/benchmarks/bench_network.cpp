@@ -190,9 +190,10 @@ std::unique_ptr<engine::ResultPartition> make_partition(Stacks& stacks, std::int
 
 // A buffer from the writer through both stacks and back as credit. One record fills it, so that next
 // to nothing of the time is the records'.
-void hop(benchmark::State& state) {
+void hop(benchmark::State& state, const engine::NetworkSemantics& semantics) {
   constexpr std::int64_t kHops = 20'000;
   engine::NetworkConfig config;
+  config.semantics = &semantics;
   config.segment_bytes = static_cast<std::int32_t>(state.range(0));
   Stacks stacks(2, config);
   const auto partition = make_partition(stacks, 0, 0);
@@ -257,7 +258,16 @@ void hop(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * kHops);
 }
 
-BENCHMARK(hop)->Name("network/hop")->Arg(32 * 1024)->Arg(1024)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(hop, f110, engine::network_semantics_110())
+    ->Name("network/hop/f110")
+    ->Arg(32 * 1024)
+    ->Arg(1024)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(hop, f120, engine::network_semantics_120())
+    ->Name("network/hop/f120")
+    ->Arg(32 * 1024)
+    ->Arg(1024)
+    ->Unit(benchmark::kMillisecond);
 
 // --- memory ------------------------------------------------------------------------------------
 
@@ -265,9 +275,10 @@ BENCHMARK(hop)->Name("network/hop")->Arg(32 * 1024)->Arg(1024)->Unit(benchmark::
 // side: channels, their place in the gate and in the connection, the gate's queues. Connected, with
 // credits announced, and nothing ever sent. Not counted: the segments, which belong to the pool of the
 // whole process and are there before, and what a gate with one channel takes.
-void idle_channel(benchmark::State& state) {
+void idle_channel(benchmark::State& state, const engine::NetworkSemantics& semantics) {
   constexpr std::int32_t kChannels = 1000;
   engine::NetworkConfig config;
+  config.semantics = &semantics;
   config.segment_bytes = 4096;
   Stacks stacks(2, config);
   std::vector<std::unique_ptr<engine::ResultPartition>> partitions;
@@ -296,7 +307,12 @@ void idle_channel(benchmark::State& state) {
   state.counters["bytes"] = static_cast<double>(all - one) / (kChannels - 1);
 }
 
-BENCHMARK(idle_channel)->Name("network/idle_channel")->Iterations(1);
+BENCHMARK_CAPTURE(idle_channel, f110, engine::network_semantics_110())
+    ->Name("network/idle_channel/f110")
+    ->Iterations(1);
+BENCHMARK_CAPTURE(idle_channel, f120, engine::network_semantics_120())
+    ->Name("network/idle_channel/f120")
+    ->Iterations(1);
 
 }  // namespace
 }  // namespace tailrace

@@ -22,6 +22,7 @@
 #include "engine/checkpoint/f120/standalone_completed_checkpoint_store_120.hpp"
 #include "engine/graph/job_graph.hpp"
 #include "engine/observer.hpp"
+#include "engine/state/f120/name_uuid.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine::bench {
@@ -202,11 +203,14 @@ class Surroundings {
     std::string path = "/checkpoints/chk-" + std::to_string(id) + "/" +
                        std::to_string(vertex.vertex_index()) + "-" +
                        std::to_string(vertex.subtask());
+    // As the tasks of 1.20 give it; in 1.10 nobody looks at it.
+    std::string handle_id = name_uuid(path);
     auto snapshot = std::make_shared<TaskStateSnapshot>();
     snapshot->operators[vertex.operator_ids().front()].managed_keyed.push_back(
         std::make_shared<KeyGroupsStateHandle>(
             std::move(offsets),
-            std::make_shared<StreamStateHandle>(FileStateHandle{std::move(path), 500})));
+            std::make_shared<StreamStateHandle>(FileStateHandle{std::move(path), 500}),
+            std::move(handle_id)));
     return snapshot;
   }
 
@@ -271,7 +275,7 @@ class Coordinated120 {
         graph(graph_of(size)),
         registry([](const StreamStateHandle&) {}),
         cleaner([this](CompletedCheckpointPtr checkpoint, base::InplaceFunction<void(), 128> done) {
-          discard_completed_checkpoint(*checkpoint, around.storage);
+          discard_unneeded_checkpoint(*checkpoint, store.checkpoints(), around.storage);
           done();
         }),
         store(1, registry, cleaner),

@@ -46,9 +46,9 @@ class History {
  public:
   void remove(const StreamStateHandle& handle) { deleted_.push_back(recorded_name(handle)); }
   void remove_private_files(const engine::OperatorSubtaskState& state) {
-    std::vector<std::string> paths;
+    engine::FileNames paths;
     state.append_private_files(paths);
-    for (const std::string& path : paths) deleted_.push_back(path.substr(1));
+    for (const std::string* path : paths) deleted_.push_back(path->substr(1));
   }
 
   // Compares the errors and what was deleted; starts the next step.

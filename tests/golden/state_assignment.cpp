@@ -119,7 +119,7 @@ class WholeHandle final : public KeyedStateHandle,
     return range_.intersect(range).empty() ? nullptr : shared_from_this();
   }
   [[nodiscard]] std::int64_t state_size_bytes() const override { return 0; }
-  void append_private_files(std::vector<std::string>&) const override {}
+  void append_private_files(engine::FileNames&) const override {}
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:

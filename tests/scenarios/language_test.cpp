@@ -313,9 +313,10 @@ TEST_F(Language, FlinkMistakesAreFlinks) {
       flink("flink: {version: \"1.10\", restart-strategy: exponential-delay}"),
       "s.yaml:3:44: flink.restart-strategy: \"exponential-delay\" is none of none, fixed-delay "
       "or failure-rate");
-  EXPECT_EQ(flink("flink: {execution.checkpointing.unaligned: true}"),
-            "s.yaml:3:44: flink.execution.checkpointing.unaligned: \"true\" is not modelled yet in "
-            "this version; checkpoints are aligned here");
+  EXPECT_EQ(flink("flink: {execution.checkpointing.unaligned: true, "
+                  "execution.checkpointing.max-concurrent-checkpoints: 2}"),
+            "s.yaml:3:8: flink: unaligned checkpoints are taken one at a time, so that "
+            "execution.checkpointing.max-concurrent-checkpoints must be 1");
   EXPECT_EQ(flink("flink: {heartbeat.interval: 0s}"),
             "s.yaml:3:29: flink.heartbeat.interval: \"0s\" is out of range; it must be at least 1 "
             "ms");

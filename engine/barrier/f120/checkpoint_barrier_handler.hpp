@@ -11,6 +11,8 @@
 #include "engine/ids.hpp"
 #include "engine/network/events.hpp"
 #include "engine/ports.hpp"
+#include "sim/base/assert.hpp"
+#include "sim/base/callback.hpp"
 
 namespace tailrace::engine::f120 {
 
@@ -28,6 +30,11 @@ class CheckpointBarrierHandler {
   virtual void process_cancellation_barrier(const CancelCheckpointMarker& marker,
                                             ChannelIndex channel) = 0;
   virtual void process_end_of_partition(ChannelIndex channel) = 0;
+  // Runs once all barriers of the checkpoint are in (true), or when it is aborted (false); maybe at
+  // once. Requires: the checkpoint has been seen, or every channel has ended; once for each.
+  virtual void when_all_barriers(CheckpointId /*id*/, base::InplaceFunction<void(bool)> /*done*/) {
+    TAILRACE_ASSERT_MSG(false, "a tracker has no channel state");
+  }
   // No timer fires after this.
   virtual void close() {}
 

@@ -42,7 +42,7 @@ void CheckpointedInputGate::handle(const RuntimeEvent& event, ChannelIndex chann
   } else if (std::holds_alternative<EndOfPartitionEvent>(event)) {
     ended_[static_cast<std::size_t>(channel)] = 1;
     handler_.process_end_of_partition(of_task);
-  } else {
+  } else if (std::holds_alternative<EndOfChannelState>(event)) {
     recovery_.handle_end_of_recovery(channel);
   }
 }

@@ -10,7 +10,7 @@
 
 namespace tailrace::engine::f120 {
 
-// A gate as the aligned handler needs it.
+// A gate as the handler needs it.
 class InputProcessorUtil::Gate final : public CheckpointableInput {
  public:
   explicit Gate(InputGate& gate) : gate_(gate) {}
@@ -18,14 +18,13 @@ class InputProcessorUtil::Gate final : public CheckpointableInput {
   [[nodiscard]] std::int32_t channel_count() const override { return gate_.channel_count(); }
   void block_consumption(ChannelIndex) override {}  // the sender has stopped behind its barrier
   void resume_consumption(ChannelIndex channel) override { gate_.resume_consumption(channel); }
-  std::optional<CheckpointFailureReason> checkpoint_started(const CheckpointBarrier&) override {
-    base::fail_assertion("an aligned handler starts no channel state", __FILE__, __LINE__);
+  std::optional<CheckpointFailureReason> checkpoint_started(
+      const CheckpointBarrier& barrier) override {
+    return gate_.checkpoint_started(barrier);
   }
-  void checkpoint_stopped(CheckpointId) override {
-    base::fail_assertion("an aligned handler stops no channel state", __FILE__, __LINE__);
-  }
-  void convert_to_priority_event(ChannelIndex, std::int32_t) override {
-    base::fail_assertion("an aligned handler lets nothing overtake", __FILE__, __LINE__);
+  void checkpoint_stopped(CheckpointId id) override { gate_.checkpoint_stopped(id); }
+  void convert_to_priority_event(ChannelIndex channel, std::int32_t sequence_number) override {
+    gate_.convert_to_priority_event(channel, sequence_number);
   }
 
  private:
@@ -49,10 +48,11 @@ InputProcessorUtil::InputProcessorUtil(std::span<const InputToCheckpoint> inputs
     handler_ = std::make_unique<CheckpointBarrierTracker>(channels, listener, clock,
                                                           options.checkpoints_after_tasks_finish);
   } else {
-    handler_ = std::make_unique<SingleCheckpointBarrierHandler>(
-        SingleCheckpointBarrierHandler::Kind::kAligned,
-        SingleCheckpointBarrierHandler::Environment{listener, clock}, *checkpointable_,
-        options.checkpoints_after_tasks_finish);
+    using Handler = SingleCheckpointBarrierHandler;
+    handler_ = std::make_unique<Handler>(
+        options.unaligned ? Handler::Kind::kAlternating : Handler::Kind::kAligned,
+        Handler::Environment{listener, clock, options.initializer, options.mailbox_timers},
+        *checkpointable_, options.checkpoints_after_tasks_finish);
   }
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     inputs_[i].gate = std::make_unique<CheckpointedInputGate>(

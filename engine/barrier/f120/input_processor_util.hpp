@@ -1,7 +1,6 @@
 // Makes what a task reads through, for one gate or several.
 //
-// Flink 1.20 InputProcessorUtil (spec barriers.md 5.1), without unaligned checkpoints: exactly-once
-// has the aligned handler.
+// Flink 1.20 InputProcessorUtil (spec barriers.md 5.1).
 #pragma once
 
 #include <cstdint>
@@ -39,6 +38,10 @@ class InputProcessorUtil final : public CheckpointedInputs {
     return handler_->checkpoint_start_delay();
   }
   void process_barrier_of_coordinator(const CheckpointBarrier& barrier) override;
+  void when_all_barriers(CheckpointId id, base::InplaceFunction<void(bool)> done) override {
+    handler_->when_all_barriers(id, std::move(done));
+  }
+  void close() override { handler_->close(); }
   [[nodiscard]] bool is_blocked(std::int32_t gate, ChannelIndex channel) const override;
 
   [[nodiscard]] const CheckpointBarrierHandler& handler() const { return *handler_; }

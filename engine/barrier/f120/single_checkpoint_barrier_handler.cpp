@@ -82,7 +82,7 @@ void SingleCheckpointBarrierHandler::process_end_of_partition(ChannelIndex chann
 
 void SingleCheckpointBarrierHandler::close() {
   cancel_timer();
-  if (all_received_ == AllBarriers::kOpen) all_received_ = AllBarriers::kFailed;
+  end_all_received(AllBarriers::kFailed);
 }
 
 SingleCheckpointBarrierHandler::AllBarriers SingleCheckpointBarrierHandler::all_barriers(
@@ -90,6 +90,23 @@ SingleCheckpointBarrierHandler::AllBarriers SingleCheckpointBarrierHandler::all_
   if (id < current_id_ || open_channels_ == 0) return AllBarriers::kReceived;
   TAILRACE_ASSERT_MSG(id == current_id_, "a checkpoint that has not been started at all");
   return all_received_;
+}
+
+void SingleCheckpointBarrierHandler::when_all_barriers(CheckpointId id,
+                                                       base::InplaceFunction<void(bool)> done) {
+  const AllBarriers now = all_barriers(id);
+  if (now != AllBarriers::kOpen) {
+    done(now == AllBarriers::kReceived);
+    return;
+  }
+  TAILRACE_ASSERT(!on_all_received_);
+  on_all_received_ = std::move(done);
+}
+
+void SingleCheckpointBarrierHandler::end_all_received(AllBarriers how) {
+  if (all_received_ != AllBarriers::kOpen) return;
+  all_received_ = how;
+  if (auto done = std::exchange(on_all_received_, {})) done(how == AllBarriers::kReceived);
 }
 
 void SingleCheckpointBarrierHandler::check_new_checkpoint(const CheckpointBarrier& barrier) {
@@ -101,6 +118,7 @@ void SingleCheckpointBarrierHandler::check_new_checkpoint(const CheckpointBarrie
   pending_barrier_ = barrier;
   clear_aligned();
   target_ = open_channels_;
+  end_all_received(AllBarriers::kFailed);  // of one that was dropped without a word
   all_received_ = AllBarriers::kOpen;
   if (kind_ == Kind::kAlternating && barrier.options.is_timeoutable()) register_alignment_timer();
 }
@@ -131,7 +149,7 @@ void SingleCheckpointBarrierHandler::finish_transition(BarrierHandlerState::Next
   clear_aligned();
   last_done_id_ = current_id_;
   cancel_timer();
-  if (all_received_ == AllBarriers::kOpen) all_received_ = AllBarriers::kReceived;
+  end_all_received(AllBarriers::kReceived);
 }
 
 void SingleCheckpointBarrierHandler::abort_internal(CheckpointId id,
@@ -145,7 +163,7 @@ void SingleCheckpointBarrierHandler::abort_internal(CheckpointId id,
   state_ = state_->abort(*this, id);
   if (id == current_id_) reset_alignment();
   notify_abort(id, reason);
-  if (all_received_ == AllBarriers::kOpen) all_received_ = AllBarriers::kFailed;
+  end_all_received(AllBarriers::kFailed);
 }
 
 void SingleCheckpointBarrierHandler::clear_aligned() {

@@ -14,19 +14,11 @@
 
 #include "engine/barrier/f120/barrier_handler_state.hpp"
 #include "engine/barrier/f120/checkpoint_barrier_handler.hpp"
+#include "engine/barrier/inputs_checkpoint_initializer.hpp"
 
 namespace tailrace::engine::f120 {
 
-// The part of Flink's SubtaskCheckpointCoordinator that a handler needs.
-class InputsCheckpointInitializer {
- public:
-  // Gets channel state of the inputs ready (spec barriers.md 5.6). Returns: why that failed.
-  [[nodiscard]] virtual std::optional<CheckpointFailureReason> init_inputs_checkpoint(
-      CheckpointId id, const CheckpointOptions& options) = 0;
-
- protected:
-  ~InputsCheckpointInitializer() = default;
-};
+using engine::InputsCheckpointInitializer;
 
 class SingleCheckpointBarrierHandler final : public CheckpointBarrierHandler,
                                              private BarrierHandlerState::Controller {
@@ -67,6 +59,7 @@ class SingleCheckpointBarrierHandler final : public CheckpointBarrierHandler,
   }
   // Requires: the checkpoint has been seen, or every channel has ended.
   [[nodiscard]] AllBarriers all_barriers(CheckpointId id) const;
+  void when_all_barriers(CheckpointId id, base::InplaceFunction<void(bool)> done) override;
 
  private:
   [[nodiscard]] bool all_barriers_received() const override { return aligned_count_ == target_; }
@@ -92,6 +85,7 @@ class SingleCheckpointBarrierHandler final : public CheckpointBarrierHandler,
   void register_alignment_timer();
   void alignment_timed_out(CheckpointId id);
   void cancel_timer();
+  void end_all_received(AllBarriers how);
 
   Kind kind_;
   InputsCheckpointInitializer* initializer_;
@@ -107,6 +101,7 @@ class SingleCheckpointBarrierHandler final : public CheckpointBarrierHandler,
   std::int32_t target_ = 0;  // open channels when current_id_ became the current one
   std::int32_t open_channels_;
   AllBarriers all_received_ = AllBarriers::kOpen;
+  base::InplaceFunction<void(bool)> on_all_received_;
   TimerId timer_{};
 };
 

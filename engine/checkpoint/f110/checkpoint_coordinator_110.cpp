@@ -64,7 +64,7 @@ void CheckpointCoordinator110::receive_acknowledge_message(AcknowledgeCheckpoint
   });
 }
 
-void CheckpointCoordinator110::acknowledge_locked(const AcknowledgeCheckpoint& message,
+void CheckpointCoordinator110::acknowledge_locked(AcknowledgeCheckpoint& message,
                                                   AcknowledgeDone done) {
   const auto answer = [&done](bool known) {
     if (done) done({known, false});
@@ -81,11 +81,10 @@ void CheckpointCoordinator110::acknowledge_locked(const AcknowledgeCheckpoint& m
   }
   PendingCheckpoint110& pending = *found->second;
   TAILRACE_ASSERT(!pending.is_discarded());  // C4
-  switch (pending.acknowledge_task(message.attempt, message.state)) {
+  switch (pending.acknowledge_task(message.attempt, std::move(message.state))) {
     case PendingCheckpoint110::AcknowledgeResult::SUCCESS: {
       const PendingCheckpoint110::Task& task = *pending.find_task(message.attempt);
-      const std::int64_t state_bytes =
-          message.state == nullptr ? 0 : message.state->state_size_bytes();
+      const std::int64_t state_bytes = task.state == nullptr ? 0 : task.state->state_size_bytes();
       services_.stats_tracker->report_subtask_stats(
           pending.id(), task.vertex_index, task.subtask,
           subtask_state_stats_110(services_.clock->now().millis_truncated(), message.metrics,
@@ -108,17 +107,19 @@ void CheckpointCoordinator110::acknowledge_locked(const AcknowledgeCheckpoint& m
 
 void CheckpointCoordinator110::discard_subtask_state(const AcknowledgeCheckpoint& message) {
   if (message.state == nullptr) return;
-  std::vector<std::string> paths;
+  FileNames paths;
   message.state->append_private_files(paths);
   for (const CompletedCheckpointPtr& stored : services_.store->checkpoints()) {
     if (stored->id != message.checkpoint_id) continue;
-    std::vector<std::string> needed;
+    FileNames needed;
     stored->append_private_files(needed);
     TAILRACE_ASSERT_MSG(
-        std::find_first_of(paths.begin(), paths.end(), needed.begin(), needed.end()) == paths.end(),
+        std::find_first_of(paths.begin(), paths.end(), needed.begin(), needed.end(),
+                           [](const std::string* a, const std::string* b) { return *a == *b; }) ==
+            paths.end(),
         "a late acknowledgement names files of checkpoint " + std::to_string(stored->id));  // C3
   }
-  for (const std::string& path : paths) services_.storage->discard_file(path);
+  for (const std::string* path : paths) services_.storage->discard_file(*path);
 }
 
 void CheckpointCoordinator110::receive_decline_message(DeclineCheckpoint message) {
@@ -237,8 +238,12 @@ void CheckpointCoordinator110::begin_finalisation(PendingCheckpoint110& pending,
   lock_.keep();
   finalising_ = pending.id();
   finalise_done_ = std::move(done);
+  auto inventory = std::make_unique<StateInventory>(pending.location().directory);
   std::vector<std::byte> bytes = MetadataV2Serializer::serialize(
-      pending.id(), pending.master_states(), pending.operator_states());
+      pending.id(), pending.master_states(), pending.operator_states(),
+      {inventory.get(), metadata_bytes_});
+  metadata_bytes_ = bytes.size();
+  pending.set_inventory(std::move(inventory));
   std::int64_t subtask_states = 0;
   for (const auto& [id, state] : pending.operator_states()) {
     subtask_states += static_cast<std::int64_t>(state.subtasks.size());
@@ -284,7 +289,9 @@ void CheckpointCoordinator110::on_stored(const CompletedCheckpointPtr& completed
   const CheckpointMetaData meta = pending_.at(finalising_)->meta();
   if (!stored) {
     discard_completed_checkpoint(*completed, *services_.storage);
-    services_.registry->unregister_all(completed->operator_states);
+    if (completed->shares_state()) {
+      services_.registry->unregister_all(completed->operator_states);
+    }
   }
   pending_.erase(meta.id);
   trigger_queued_requests();

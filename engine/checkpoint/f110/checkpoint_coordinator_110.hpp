@@ -14,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -174,7 +175,7 @@ class CheckpointCoordinator110 final : public CheckpointCoordinator {
 
   // Ending.
   void stop_scheduler_locked();
-  void acknowledge_locked(const AcknowledgeCheckpoint& message, AcknowledgeDone done);
+  void acknowledge_locked(AcknowledgeCheckpoint& message, AcknowledgeDone done);
   void discard_checkpoint(std::unique_ptr<PendingCheckpoint110> pending,
                           CheckpointFailureReason reason, ExecutionAttemptId attempt);
   void abort_pending_checkpoint(PendingCheckpoint110& pending, CheckpointFailureReason reason,
@@ -209,6 +210,7 @@ class CheckpointCoordinator110 final : public CheckpointCoordinator {
   std::deque<CheckpointId> recent_pending_;
   std::vector<MasterTriggerRestoreHook*> master_hooks_;  // in the order of their addition (M-3)
   CheckpointId last_id_ = 0;
+  std::size_t metadata_bytes_ = 0;  // of the last checkpoint: the next one will not be much larger
   bool trigger_request_queued_ = false;
   bool periodic_scheduling_ = false;
   bool shutdown_ = false;

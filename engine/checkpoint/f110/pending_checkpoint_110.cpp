@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/checkpoint/operator_state_collector.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
@@ -38,12 +39,13 @@ bool PendingCheckpoint110::set_canceller(ScheduledExecutor::TaskId canceller) {
 }
 
 PendingCheckpoint110::AcknowledgeResult PendingCheckpoint110::acknowledge_task(
-    ExecutionAttemptId attempt, std::shared_ptr<const TaskStateSnapshot> state) {
+    ExecutionAttemptId attempt, std::shared_ptr<const TaskStateSnapshot>&& state) {
   if (discarded_) return AcknowledgeResult::DISCARDED;
   Task* task = tasks_.find(attempt);
   if (task == nullptr) return AcknowledgeResult::UNKNOWN;
   if (task->acknowledged) return AcknowledgeResult::DUPLICATE;
   task->acknowledged = true;
+  shares_state_ = shares_state_ || (state != nullptr && state->shares_state());
   task->state = std::move(state);
   ++acknowledged_;
   --missing_;
@@ -52,22 +54,17 @@ PendingCheckpoint110::AcknowledgeResult PendingCheckpoint110::acknowledge_task(
 }
 
 void PendingCheckpoint110::collect_states() {
-  for (Task& task : tasks_.all()) {
-    const std::shared_ptr<const TaskStateSnapshot> state = std::exchange(task.state, nullptr);
-    if (state == nullptr) continue;
-    const ExecutionVertexAccess& vertex = *task.vertex;
-    for (const OperatorId& id : vertex.operator_ids()) {
-      auto entry = operator_states_.lower_bound(id);
-      if (entry == operator_states_.end() || entry->first != id) {
-        entry = operator_states_.emplace_hint(
-            entry, id, OperatorState{id, vertex.parallelism(), vertex.max_parallelism(), {}});
-      }
-      const auto reported = state->operators.find(id);
-      // The tasks come in the order of their subtasks, so that most belong to the end.
-      auto& subtasks = entry->second.subtasks;
-      subtasks.insert_or_assign(
-          subtasks.end(), task.subtask,
-          reported == state->operators.end() ? OperatorSubtaskState{} : reported->second);
+  static const auto kNothing = std::make_shared<const OperatorSubtaskState>();
+  OperatorStateCollector collector(operator_states_);
+  const std::span<Task> tasks = tasks_.all();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    prefetch_ahead(tasks, i);
+    if (tasks[i].state == nullptr) continue;
+    const auto entries = collector.entries_of(tasks[i]);
+    const std::shared_ptr<const TaskStateSnapshot> state = std::move(tasks[i].state);
+    for (OperatorState* entry : entries) {
+      OperatorSubtaskStatePtr reported = state_of(state, entry->id);
+      entry->subtasks.share(tasks[i].subtask, reported == nullptr ? kNothing : std::move(reported));
     }
   }
 }
@@ -89,6 +86,7 @@ CompletedCheckpointPtr PendingCheckpoint110::finalize_checkpoint(
   completed->timestamp_ms = meta_.timestamp_ms;
   completed->completion_ms = now_ms;
   completed->operator_states = std::move(operator_states_);
+  completed->inventory = std::move(inventory_);
   completed->master_states = std::move(master_states_);
   completed->properties = properties_;
   completed->location = location_;
@@ -111,10 +109,11 @@ void PendingCheckpoint110::fail(CheckpointFailureReason reason) {
 void PendingCheckpoint110::dispose(CheckpointStorage& storage, SharedStateRegistry110& registry) {
   TAILRACE_ASSERT(!discarded_);
   collect_states();
-  std::vector<std::string> paths;
+  FileNames paths;
   append_private_files(operator_states_, paths);
-  for (const std::string& path : paths) storage.discard_file(path);
-  registry.unregister_all(operator_states_);  // if it was registered, but could not be completed
+  for (const std::string* path : paths) storage.discard_file(*path);
+  if (shares_state_)
+    registry.unregister_all(operator_states_);  // if it was registered, but could not be completed
   storage.dispose_on_failure(meta_.id, location_);
   release();
 }

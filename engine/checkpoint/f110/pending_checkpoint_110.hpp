@@ -67,10 +67,10 @@ class PendingCheckpoint110 {
   [[nodiscard]] bool set_canceller(ScheduledExecutor::TaskId canceller);
   [[nodiscard]] ScheduledExecutor::TaskId canceller() const { return canceller_; }
 
-  // Records the state of a subtask: a null one only counts.
+  // Records the state of a subtask: a null one only counts. Takes it on SUCCESS only.
   // Cost: that of TasksToAcknowledge::find, and no allocation.
   AcknowledgeResult acknowledge_task(ExecutionAttemptId attempt,
-                                     std::shared_ptr<const TaskStateSnapshot> state);
+                                     std::shared_ptr<const TaskStateSnapshot>&& state);
   // Requires: `hook` is awaited.
   void acknowledge_master_state(const std::string& hook, std::optional<MasterState> state);
 
@@ -81,10 +81,14 @@ class PendingCheckpoint110 {
   // it is registered.
   [[nodiscard]] std::optional<std::string> register_shared_states(
       SharedStateRegistry110& registry) {
-    return registry.register_all(operator_states_);
+    return shares_state_ ? registry.register_all(operator_states_) : std::nullopt;
   }
-  // Requires: fully acknowledged and collected; the metadata has been written. Keeps the promise, reports to the
-  // statistics and disposes this without deleting any state.
+  // What is found out about the states when their metadata is put together.
+  void set_inventory(std::unique_ptr<const StateInventory> inventory) {
+    inventory_ = KnownInventory(std::move(inventory));
+  }
+  // Requires: fully acknowledged and collected; the metadata has been written. Keeps the promise,
+  // reports to the statistics and disposes this without deleting any state.
   CompletedCheckpointPtr finalize_checkpoint(JobId job, std::int64_t now_ms,
                                              CheckpointStatsTracker& stats_tracker);
   // Breaks the promise, if it was not before. Requires: not discarded.
@@ -101,11 +105,13 @@ class PendingCheckpoint110 {
   TasksToAcknowledge tasks_;
   std::vector<std::string> master_hooks_;  // awaited
   OperatorStates operator_states_;
+  KnownInventory inventory_;  // of these
   std::vector<MasterState> master_states_;
   CheckpointDone done_;
   ScheduledExecutor::TaskId canceller_ = 0;
   std::int32_t acknowledged_ = 0;  // -1 when disposed; then none is missing, either
   std::int32_t missing_ = 0;
+  bool shares_state_ = false;  // something that was acknowledged does
   bool discarded_ = false;
   bool has_listener_ = false;
 };

@@ -74,7 +74,7 @@ void ZooKeeperCompletedCheckpointStore110::drop_oldest(SharedDone done) {
 
 void ZooKeeperCompletedCheckpointStore110::discard(const CompletedCheckpoint& checkpoint) {
   discard_unneeded_checkpoint(checkpoint, checkpoints_, storage_);
-  registry_.unregister_all(checkpoint.operator_states);
+  if (checkpoint.shares_state()) registry_.unregister_all(checkpoint.operator_states);
 }
 
 void ZooKeeperCompletedCheckpointStore110::register_shared_states_after_restored(

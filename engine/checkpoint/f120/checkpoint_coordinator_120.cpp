@@ -113,14 +113,14 @@ void CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message
   }
   const Pending pending = found->second;
   TAILRACE_ASSERT(!pending->is_disposed());  // C4
-  switch (pending->acknowledge_task(message.attempt, message.state)) {
+  switch (pending->acknowledge_task(message.attempt, std::move(message.state))) {
     case PendingCheckpoint120::AcknowledgeResult::SUCCESS: {
       const PendingCheckpoint120::Task& task = *pending->find_task(message.attempt);
-      report_acknowledged(*pending, message);
+      report_acknowledged(*pending, task, message.metrics);
       services_.observer->on_checkpoint_acknowledged(
           configuration_.job, pending->id(), {task.vertex_index, task.subtask, task.attempt_number},
           pending->acknowledged(), message.metrics,
-          message.state == nullptr ? 0 : message.state->state_size_bytes());
+          task.state == nullptr ? 0 : task.state->state_size_bytes());
       if (!pending->is_fully_acknowledged()) break;
       begin_finalisation(pending, [done = std::move(done)](
                                       std::optional<CheckpointFailureReason> failure) mutable {
@@ -140,9 +140,9 @@ void CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message
 
 void CheckpointCoordinator120::discard_subtask_state(const AcknowledgeCheckpoint& message) {
   if (message.state == nullptr) return;
-  std::vector<std::string> paths;
+  FileNames paths;
   message.state->append_private_files(paths);
-  for (const std::string& path : paths) services_.storage->discard_file(path);
+  for (const std::string* path : paths) services_.storage->discard_file(*path);
 }
 
 void CheckpointCoordinator120::receive_decline_message(DeclineCheckpoint message) {
@@ -221,9 +221,9 @@ void CheckpointCoordinator120::abort_object(const Pending& pending,
 void CheckpointCoordinator120::release_states(const Pending& pending) {
   services_.cleaner->clean(
       [this, pending](base::InplaceFunction<void(), 128> done) {
-        std::vector<std::string> paths;
+        FileNames paths;
         pending->append_private_files(paths);
-        for (const std::string& path : paths) services_.storage->discard_file(path);
+        for (const std::string* path : paths) services_.storage->discard_file(*path);
         if (pending->location().has_value()) {
           services_.storage->dispose_on_failure(pending->id(), *pending->location());
         }
@@ -252,12 +252,16 @@ void CheckpointCoordinator120::begin_finalisation(const Pending& pending, Finali
   finalised_ = std::move(then);
   services_.registry->checkpoint_completed(pending->id());
   if (const auto reason = pending->collect_states()) return fail_finalisation(*reason);
-  if (names_placeholders(pending->operator_states())) {
-    // Only of savepoints, which are never registered: their metadata cannot be written.
+  // Only savepoints, which are never registered, still have any: their metadata cannot be written.
+  if (pending->properties().is_savepoint() && names_placeholders(pending->operator_states())) {
     return fail_finalisation(CheckpointFailureReason::FINALIZE_CHECKPOINT_FAILURE);
   }
+  auto inventory = std::make_unique<StateInventory>(pending->location()->directory);
   std::vector<std::byte> bytes = MetadataV4Serializer::serialize(
-      pending->id(), pending->master_states(), pending->operator_states(), pending->properties());
+      pending->id(), pending->master_states(), pending->operator_states(), pending->properties(),
+      {inventory.get(), metadata_bytes_});
+  metadata_bytes_ = bytes.size();
+  pending->set_inventory(std::move(inventory));
   std::int64_t subtask_states = 0;
   for (const auto& [id, state] : pending->operator_states()) {
     subtask_states += static_cast<std::int64_t>(state.subtasks.size());

@@ -206,7 +206,8 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   CheckpointStatsPtr report_pending(const CheckpointMetaData& meta, const CheckpointPlan& plan,
                                     const CheckpointProperties& properties);
   void report_acknowledged(const PendingCheckpoint120& pending,
-                           const AcknowledgeCheckpoint& message);
+                           const PendingCheckpoint120::Task& task,
+                           const CheckpointMetrics& metrics);
   void report_incomplete(CheckpointId id, ExecutionAttemptId attempt,
                          const CheckpointMetrics& metrics);
   void report_restored(const CompletedCheckpoint& latest);
@@ -252,6 +253,7 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   std::vector<AsynchronousMasterHook*> master_hooks_;  // in the order of their addition (M-3)
   std::set<OperatorId> backlog_operators_;
   CheckpointId last_id_ = 0;
+  std::size_t metadata_bytes_ = 0;  // of the last checkpoint: the next one will not be much larger
   bool triggering_ = false;
   bool periodic_scheduling_ = false;
   bool shutdown_ = false;

@@ -32,11 +32,11 @@ CheckpointStatsPtr CheckpointCoordinator120::report_pending(
 }
 
 void CheckpointCoordinator120::report_acknowledged(const PendingCheckpoint120& pending,
-                                                   const AcknowledgeCheckpoint& message) {
-  const PendingCheckpoint120::Task& task = *pending.find_task(message.attempt);
+                                                   const PendingCheckpoint120::Task& task,
+                                                   const CheckpointMetrics& metrics) {
   pending.statistics()->report_subtask_stats(
       task.vertex_index, task.subtask,
-      subtask_state_stats_120(services_.clock->now().millis_truncated(), message.metrics,
+      subtask_state_stats_120(services_.clock->now().millis_truncated(), metrics,
                               SubtaskReport::COMPLETE));
 }
 

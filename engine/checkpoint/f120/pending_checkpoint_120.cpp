@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/checkpoint/operator_state_collector.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
@@ -55,7 +56,7 @@ bool PendingCheckpoint120::set_canceller(ScheduledExecutor::TaskId canceller) {
 }
 
 PendingCheckpoint120::AcknowledgeResult PendingCheckpoint120::acknowledge_task(
-    ExecutionAttemptId attempt, std::shared_ptr<const TaskStateSnapshot> state) {
+    ExecutionAttemptId attempt, std::shared_ptr<const TaskStateSnapshot>&& state) {
   if (disposed_) return AcknowledgeResult::DISCARDED;
   Task* const found = tasks_.find(attempt);
   if (found == nullptr) return AcknowledgeResult::UNKNOWN;
@@ -108,22 +109,17 @@ void PendingCheckpoint120::acknowledge_master_state(const std::string& hook,
 
 std::optional<CheckpointFailureReason> PendingCheckpoint120::collect_states() {
   TAILRACE_ASSERT(is_fully_acknowledged());
-  for (const Task& task : tasks_.all()) {
+  OperatorStateCollector collector(operator_states_);
+  const std::span<const Task> tasks = std::as_const(tasks_).all();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    prefetch_ahead(tasks, i);
+    const Task& task = tasks[i];
     // Without any state an operator has an entry all the same.
     if (task.state != nullptr && task.state->is_task_deployed_as_finished) continue;
-    const ExecutionVertexAccess& vertex = *task.vertex;
-    for (const OperatorId& id : vertex.operator_ids()) {
-      auto entry = operator_states_.lower_bound(id);
-      if (entry == operator_states_.end() || entry->first != id) {
-        entry = operator_states_.emplace_hint(
-            entry, id, OperatorState{id, vertex.parallelism(), vertex.max_parallelism(), {}});
-      }
+    for (OperatorState* entry : collector.entries_of(task)) {
       if (task.state == nullptr) continue;
-      const auto reported = task.state->operators.find(id);
-      if (reported != task.state->operators.end()) {
-        // The tasks come in the order of their subtasks, so that most belong to the end.
-        auto& subtasks = entry->second.subtasks;
-        subtasks.insert_or_assign(subtasks.end(), task.subtask, reported->second);
+      if (OperatorSubtaskStatePtr reported = state_of(task.state, entry->id)) {
+        entry->subtasks.share(task.subtask, std::move(reported));
       }
     }
   }
@@ -137,6 +133,7 @@ CompletedCheckpointPtr PendingCheckpoint120::to_completed(JobId job, std::int64_
   completed->timestamp_ms = meta_.timestamp_ms;
   completed->completion_ms = now_ms;
   completed->operator_states = std::move(operator_states_);
+  completed->inventory = std::move(inventory_);
   completed->master_states = std::move(master_states_);
   completed->properties = properties_;
   completed->location = *location_;
@@ -165,7 +162,7 @@ void PendingCheckpoint120::dispose() {
   missing_ = 0;
 }
 
-void PendingCheckpoint120::append_private_files(std::vector<std::string>& paths) const {
+void PendingCheckpoint120::append_private_files(FileNames& paths) const {
   for (std::size_t rank = 0; rank < tasks_.size(); ++rank) {
     const Task& task = tasks_.by_attempt(rank);
     if (task.state != nullptr) task.state->append_private_files(paths);

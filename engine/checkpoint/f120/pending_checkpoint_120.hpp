@@ -95,9 +95,10 @@ class PendingCheckpoint120 {
   [[nodiscard]] bool set_canceller(ScheduledExecutor::TaskId canceller);
   [[nodiscard]] ScheduledExecutor::TaskId canceller() const { return canceller_; }
 
+  // Takes the state on SUCCESS only.
   // Cost: that of TasksToAcknowledge::find, and no allocation.
   AcknowledgeResult acknowledge_task(ExecutionAttemptId attempt,
-                                     std::shared_ptr<const TaskStateSnapshot> state);
+                                     std::shared_ptr<const TaskStateSnapshot>&& state);
   // `state`: none counts, too; but of the same operator once more it is UNKNOWN then, and DUPLICATE
   // only after a state.
   AcknowledgeResult acknowledge_coordinator_state(OperatorId id,
@@ -110,6 +111,10 @@ class PendingCheckpoint120 {
   [[nodiscard]] std::optional<CheckpointFailureReason> collect_states();
   [[nodiscard]] const OperatorStates& operator_states() const { return operator_states_; }
   [[nodiscard]] const std::vector<MasterState>& master_states() const { return master_states_; }
+  // What is found out about the states when their metadata is put together.
+  void set_inventory(std::unique_ptr<const StateInventory> inventory) {
+    inventory_ = KnownInventory(std::move(inventory));
+  }
   // Takes the collected states out.
   [[nodiscard]] CompletedCheckpointPtr to_completed(JobId job, std::int64_t now_ms);
 
@@ -121,7 +126,7 @@ class PendingCheckpoint120 {
   // No acknowledgement counts any more. What was collected stays.
   void dispose();
   // Names of the files of all states that were acknowledged.
-  void append_private_files(std::vector<std::string>& paths) const;
+  void append_private_files(FileNames& paths) const;
 
  private:
   CheckpointMetaData meta_;
@@ -134,6 +139,7 @@ class PendingCheckpoint120 {
   CheckpointOptions options_;
   std::optional<CheckpointStorageLocation> location_;
   OperatorStates operator_states_;  // of operator coordinators; all once collected
+  KnownInventory inventory_;        // of these
   std::vector<MasterState> master_states_;
   std::optional<CheckpointFailureReason> failure_;
   CheckpointStatsPtr statistics_;

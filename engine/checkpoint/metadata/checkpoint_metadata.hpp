@@ -23,6 +23,14 @@ struct CheckpointMetadata {
   std::optional<CheckpointProperties> properties = std::nullopt;
 };
 
+// What writing is told and what it tells.
+struct MetadataWriting {
+  // Null, or notes on the states are taken here. Without what it has found before.
+  StateInventory* inventory = nullptr;
+  // As far as known. Too few or too many cost time.
+  std::size_t expected_bytes = 0;
+};
+
 // Where and why reading failed.
 struct MetadataError {
   std::size_t offset = 0;  // of the first byte of the bad item

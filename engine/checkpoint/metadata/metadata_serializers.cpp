@@ -12,9 +12,9 @@ namespace tailrace::engine {
 
 std::vector<std::byte> MetadataV2Serializer::serialize(
     CheckpointId id, const std::vector<MasterState>& master_states,
-    const OperatorStates& operator_states) {
+    const OperatorStates& operator_states, const MetadataWriting& writing) {
   return metadata::write_metadata(metadata::kVersion2, id, master_states, operator_states,
-                                  std::nullopt);
+                                  std::nullopt, writing);
 }
 
 base::Result<CheckpointMetadata, MetadataError> MetadataV2Serializer::deserialize(
@@ -33,9 +33,10 @@ base::Result<CheckpointMetadata, MetadataError> MetadataV2Serializer::deserializ
 
 std::vector<std::byte> MetadataV4Serializer::serialize(
     CheckpointId id, const std::vector<MasterState>& master_states,
-    const OperatorStates& operator_states, const std::optional<CheckpointProperties>& properties) {
+    const OperatorStates& operator_states, const std::optional<CheckpointProperties>& properties,
+    const MetadataWriting& writing) {
   return metadata::write_metadata(metadata::kVersion4, id, master_states, operator_states,
-                                  properties);
+                                  properties, writing);
 }
 
 }  // namespace tailrace::engine

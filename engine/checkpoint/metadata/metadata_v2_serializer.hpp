@@ -18,7 +18,7 @@ class MetadataV2Serializer {
   // As write_metadata: operators in the order of their ids, subtasks in that of their indices.
   [[nodiscard]] static std::vector<std::byte> serialize(
       CheckpointId id, const std::vector<MasterState>& master_states,
-      const OperatorStates& operator_states);
+      const OperatorStates& operator_states, const MetadataWriting& writing = {});
 
   // As load_checkpoint_metadata. Errors: in addition, every other version.
   [[nodiscard]] static base::Result<CheckpointMetadata, MetadataError> deserialize(

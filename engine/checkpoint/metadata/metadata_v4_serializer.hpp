@@ -18,7 +18,8 @@ class MetadataV4Serializer {
   // As write_metadata: operators in the order of their ids, subtasks in that of their indices.
   [[nodiscard]] static std::vector<std::byte> serialize(
       CheckpointId id, const std::vector<MasterState>& master_states,
-      const OperatorStates& operator_states, const std::optional<CheckpointProperties>& properties);
+      const OperatorStates& operator_states, const std::optional<CheckpointProperties>& properties,
+      const MetadataWriting& writing = {});
 };
 
 }  // namespace tailrace::engine

@@ -9,6 +9,7 @@
 #include "engine/checkpoint/metadata/properties_section.hpp"
 #include "engine/state/f120/name_uuid.hpp"
 #include "engine/state/incremental_remote_keyed_state_handle.hpp"
+#include "engine/state/prefetch.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine::metadata {
@@ -16,7 +17,13 @@ namespace {
 
 class MetadataWriter {
  public:
-  explicit MetadataWriter(std::int32_t version) : version_(version) {}
+  MetadataWriter(std::int32_t version, const MetadataWriting& writing)
+      : version_(version), expected_(writing.expected_bytes > 0), inventory_(writing.inventory) {
+    // A little more, lest a longer number costs a copy of everything.
+    if (expected_) {
+      out_.make_room(writing.expected_bytes + writing.expected_bytes / 64 + 64);
+    }
+  }
 
   MetadataOutput& out() { return out_; }
 
@@ -54,24 +61,32 @@ class MetadataWriter {
     out_.u8(kByteStream);
     out_.utf(state.id.hex());  // Flink 1.20 OperatorCoordinatorCheckpoints
     out_.bytes32(*state.coordinator_state);
+    if (inventory_ != nullptr) inventory_->add_coordinator_state(state.coordinator_state->size());
   }
 
   void subtasks(const OperatorState& state) {
     out_.count(state.subtasks.size() + state.finished_subtasks.size());
     auto finished = state.finished_subtasks.begin();
     std::size_t left = state.subtasks.size();
+    if (inventory_ != nullptr) inventory_->reserve(left);
     const auto write_finished = [&](std::int32_t below) {
       for (; finished != state.finished_subtasks.end() && *finished < below; ++finished) {
         out_.i32(-(*finished + 1));
       }
     };
-    for (const auto& [index, subtask] : state.subtasks) {
+    for (std::size_t rank = 0; rank < state.subtasks.size(); ++rank) {
+      prefetch_ahead(state.subtasks, rank);
+      const std::int32_t index = state.subtasks.number(rank);
+      const OperatorSubtaskState& subtask = *state.subtasks.state(rank);
       TAILRACE_ASSERT(!state.finished_subtasks.contains(index));
       write_finished(index);
       const std::size_t begin = out_.size();
       subtask_entry(index, subtask);
+      if (inventory_ != nullptr) inventory_->add(subtask);
       // Subtasks of one operator look much alike.
-      if (left-- == state.subtasks.size()) out_.make_room(left, out_.size() - begin);
+      if (left-- == state.subtasks.size() && !expected_) {
+        out_.make_room(left, out_.size() - begin);
+      }
     }
     write_finished(state.parallelism);
   }
@@ -86,10 +101,30 @@ class MetadataWriter {
     operator_states(state.raw_operator);
     keyed_state(state.managed_keyed);
     keyed_state(state.raw_keyed);
-    if (version_ != kVersion2) {
-      out_.count(0);  // states of input channels
-      out_.count(0);  // and of result subpartitions
+    if (version_ == kVersion2) {
+      TAILRACE_ASSERT(state.input_channels.empty() && state.result_subpartitions.empty());
+      return;
     }
+    out_.count(state.input_channels.size());
+    for (const auto& handle : state.input_channels) {
+      channel_state(handle, handle.info.gate, handle.info.channel);
+    }
+    out_.count(state.result_subpartitions.size());
+    for (const auto& handle : state.result_subpartitions) {
+      channel_state(handle, handle.info.partition, handle.info.subpartition);
+    }
+  }
+
+  template <typename Info>
+  void channel_state(const ChannelStateHandle<Info>& handle, std::int32_t outer,
+                     std::int32_t inner) {
+    out_.i32(handle.subtask);
+    out_.i32(outer);
+    out_.i32(inner);
+    out_.count(handle.offsets.size());
+    out_.i64s(handle.offsets);
+    out_.i64(handle.size_bytes);
+    stream(*handle.delegate);
   }
 
   void operator_states(const std::vector<OperatorStateHandle>& handles) {
@@ -148,8 +183,8 @@ class MetadataWriter {
     if (version_ != kVersion2) handle_id(content.state_handle_id, *content.meta_state);
   }
 
-  // Flink gives each handle a random id when it is made. A handle that comes without one gets it
-  // here, from the name of its stream, which is as unique.
+  // Flink gives each handle a random id when it is made, and tasks of 1.20 do so here. A handle that
+  // was loaded from a format without ids gets the one that it would have got then.
   void handle_id(const std::string& id, const StreamStateHandle& stream) {
     out_.utf(id.empty() ? name_uuid(stream_name(stream)) : id);
   }
@@ -173,6 +208,8 @@ class MetadataWriter {
   }
 
   std::int32_t version_;
+  bool expected_;
+  StateInventory* inventory_;
   MetadataOutput out_;
 };
 
@@ -181,9 +218,10 @@ class MetadataWriter {
 std::vector<std::byte> write_metadata(std::int32_t version, CheckpointId id,
                                       const std::vector<MasterState>& master_states,
                                       const OperatorStates& operator_states,
-                                      const std::optional<CheckpointProperties>& properties) {
+                                      const std::optional<CheckpointProperties>& properties,
+                                      const MetadataWriting& writing) {
   TAILRACE_ASSERT(version == kVersion2 || version == kVersion4);
-  MetadataWriter writer(version);
+  MetadataWriter writer(version, writing);
   MetadataOutput& out = writer.out();
   out.u32(kHeaderMagic);
   out.i32(version);

@@ -18,6 +18,7 @@ namespace tailrace::engine::metadata {
 // after registration; strings below 64 KiB; in version 2 nothing that only 1.20 knows.
 [[nodiscard]] std::vector<std::byte> write_metadata(
     std::int32_t version, CheckpointId id, const std::vector<MasterState>& master_states,
-    const OperatorStates& operator_states, const std::optional<CheckpointProperties>& properties);
+    const OperatorStates& operator_states, const std::optional<CheckpointProperties>& properties,
+    const MetadataWriting& writing);
 
 }  // namespace tailrace::engine::metadata

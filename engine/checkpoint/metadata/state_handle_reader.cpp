@@ -36,8 +36,8 @@ OperatorSubtaskState StateHandleReader::subtask_state(const Subtask& subtask, bo
   begin_handle();
   keyed_state(0, state.raw_keyed);
   if (with_channels) {
-    channel_states("state of an input channel");
-    channel_states("state of a result subpartition");
+    channel_states(state.input_channels);
+    channel_states(state.result_subpartitions);
   }
   return state;
 }
@@ -233,17 +233,19 @@ KeyGroupRange StateHandleReader::key_group_range(std::int32_t max_parallelism,
 
 // ---- Channel state
 
-void StateHandleReader::channel_states(const char* kind) {
+template <typename Info>
+void StateHandleReader::channel_states(std::vector<ChannelStateHandle<Info>>& handles) {
   const std::size_t number = in_.count(kMinChannelHandle, "handles of channels");
   for (std::size_t i = 0; i < number && in_.ok(); ++i) {
     begin_handle();
-    note(in_.position(), std::nullopt, kind);
-    in_.i32_from(0, "subtask index");
-    in_.i32_from(0, "gate or partition index");
-    in_.i32_from(0, "channel index");
-    in_.offsets(in_.count(kOffsetBytes, "offsets"), 0);
-    in_.i64_from(0, "size");
-    stream();
+    ChannelStateHandle<Info> handle;
+    handle.subtask = in_.i32_from(0, "subtask index");
+    const std::int32_t outer = in_.i32_from(0, "gate or partition index");
+    handle.info = Info{outer, in_.i32_from(0, "channel index")};
+    handle.offsets = in_.offsets(in_.count(kOffsetBytes, "offsets"), 0);
+    handle.size_bytes = in_.i64_from(0, "size");
+    handle.delegate = stream();
+    if (handle.delegate != nullptr) handles.push_back(std::move(handle));
   }
 }
 

@@ -47,7 +47,8 @@ class StateHandleReader {
   void changes(std::uint8_t type);
   void changelog_bytes();
   void changelog_files(std::uint8_t type);
-  void channel_states(const char* kind);
+  template <typename Info>
+  void channel_states(std::vector<ChannelStateHandle<Info>>& handles);
 
   KeyGroupRange key_group_range(std::int32_t max_parallelism, std::int64_t smallest_size);
   KeyGroupRangeOffsets key_groups(std::int32_t max_parallelism);

@@ -21,6 +21,7 @@ enum EventId : std::uint32_t {
   kIdCancelCheckpointMarker = 4,
   kIdEndOfChannelState = 5,
   kIdAnnouncement = 6,
+  kIdVirtualChannelSelector = 7,
   kIdEndOfUserRecords = 8,
 };
 enum SnapshotCode : std::uint8_t {
@@ -189,6 +190,14 @@ std::vector<std::byte> written(const EndOfChannelState&) {
   return out.take();
 }
 
+std::vector<std::byte> written(const SubtaskConnectionDescriptor& selector) {
+  EventWriter out(12);
+  out.int32(kIdVirtualChannelSelector);
+  out.int32(static_cast<std::uint32_t>(selector.input_subtask));
+  out.int32(static_cast<std::uint32_t>(selector.output_subtask));
+  return out.take();
+}
+
 std::vector<std::byte> written(const EventAnnouncement& announcement) {
   return writer_of(announcement).take();
 }
@@ -243,6 +252,10 @@ RuntimeEvent parse_event(std::span<const std::byte> bytes) {
       return CancelCheckpointMarker{in.int64()};
     case kIdEndOfChannelState:
       return EndOfChannelState{};
+    case kIdVirtualChannelSelector: {
+      const auto input_subtask = static_cast<std::int32_t>(in.int32());
+      return SubtaskConnectionDescriptor{input_subtask, static_cast<std::int32_t>(in.int32())};
+    }
     case kIdAnnouncement: {
       const auto sequence_number = static_cast<std::int32_t>(in.int32());
       TAILRACE_ASSERT(in.int32() == kIdCheckpointBarrier);

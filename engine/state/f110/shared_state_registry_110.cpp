@@ -76,7 +76,9 @@ std::optional<std::string> SharedStateRegistry110::register_handle(KeyedStateHan
 std::optional<std::string> SharedStateRegistry110::register_states(OperatorStates& states,
                                                                    bool again) {
   for (auto& [id, state] : states) {
-    for (auto& [number, subtask] : state.subtasks) {
+    for (std::size_t rank = 0; rank < state.subtasks.size(); ++rank) {
+      if (!state.subtasks.state(rank)->shares_state()) continue;
+      OperatorSubtaskState& subtask = state.subtasks.edit(rank);
       for (auto* handles : {&subtask.managed_keyed, &subtask.raw_keyed}) {
         for (KeyedStateHandlePtr& handle : *handles) {
           if (auto error = register_handle(handle, again)) return error;

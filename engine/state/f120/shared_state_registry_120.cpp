@@ -10,14 +10,6 @@
 namespace tailrace::engine {
 namespace {
 
-bool shares_state(const OperatorSubtaskState& state) {
-  const auto shares = [](const KeyedStateHandlePtr& handle) {
-    return handle != nullptr && handle->as_incremental() != nullptr;
-  };
-  return std::any_of(state.managed_keyed.begin(), state.managed_keyed.end(), shares) ||
-         std::any_of(state.raw_keyed.begin(), state.raw_keyed.end(), shares);
-}
-
 constexpr const char* kClosed = "Attempt to register state to closed SharedStateRegistry.";
 constexpr const char* kUnequal = "StateObjects underlying same key should be equal !";
 
@@ -119,11 +111,7 @@ std::optional<std::string> SharedStateRegistry120::register_subtask(OperatorSubt
 
 SharedStateRegistry120::RegisteredSnapshot SharedStateRegistry120::register_all(
     Snapshot snapshot, CheckpointId checkpoint) {
-  if (snapshot == nullptr ||
-      std::none_of(snapshot->operators.begin(), snapshot->operators.end(),
-                   [](const auto& entry) { return shares_state(entry.second); })) {
-    return {std::move(snapshot), std::nullopt};
-  }
+  if (snapshot == nullptr || !snapshot->shares_state()) return {std::move(snapshot), std::nullopt};
   auto registered = std::make_shared<TaskStateSnapshot>(*snapshot);
   std::optional<std::string> error;
   for (auto& [id, state] : registered->operators) {
@@ -137,7 +125,9 @@ std::optional<std::string> SharedStateRegistry120::register_all_after_restored(
     OperatorStates& states, CheckpointId checkpoint, bool claimed,
     std::optional<SharingFilesStrategy> strategy) {
   for (auto& [id, state] : states) {
-    for (auto& [number, subtask] : state.subtasks) {
+    for (std::size_t rank = 0; rank < state.subtasks.size(); ++rank) {
+      if (!state.subtasks.state(rank)->shares_state()) continue;
+      OperatorSubtaskState& subtask = state.subtasks.edit(rank);
       if (auto error = register_subtask(subtask, checkpoint, true)) return error;
     }
   }

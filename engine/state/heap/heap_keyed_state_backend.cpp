@@ -44,10 +44,11 @@ void HeapKeyedStateBackend::visit(const Visitor& visitor) const {
 }
 
 std::unique_ptr<SnapshotFuture> HeapKeyedStateBackend::snapshot(CheckpointId /*checkpoint*/,
-                                                                KeyGroupsFormat format) {
+                                                                KeyGroupsFormat format,
+                                                                bool identified) {
   if (tables_.empty()) return nullptr;
   TAILRACE_ASSERT(tables_.size() <= std::numeric_limits<std::int16_t>::max());
-  return std::make_unique<HeapSnapshotFuture>(range_, *keys_, tables_, format);
+  return std::make_unique<HeapSnapshotFuture>(range_, *keys_, tables_, format, identified);
 }
 
 StateTable* HeapKeyedStateBackend::find_table(std::string_view name) const {

@@ -134,8 +134,10 @@ class HeapKeyedStateBackend {
 
   // Takes a snapshot: the synchronous part. Null if no state is registered (1.10: an empty result).
   // `format`: of the handle; the bytes are those of the heap backend in either case.
+  // `identified`: the handle gets an id (1.20), unless its format has none.
   [[nodiscard]] std::unique_ptr<SnapshotFuture> snapshot(
-      CheckpointId checkpoint, KeyGroupsFormat format = KeyGroupsFormat::BACKEND);
+      CheckpointId checkpoint, KeyGroupsFormat format = KeyGroupsFormat::BACKEND,
+      bool identified = false);
 
  private:
   friend class HeapRestoreOperation;

@@ -3,14 +3,18 @@
 #include <string>
 #include <utility>
 
+#include "engine/state/f120/name_uuid.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::engine {
 
 HeapSnapshotFuture::HeapSnapshotFuture(KeyGroupRange range, const KeySerializer& keys,
                                        const std::vector<std::shared_ptr<StateTable>>& tables,
-                                       KeyGroupsFormat format)
-    : keys_(&keys), offsets_{range, {}}, format_(format) {
+                                       KeyGroupsFormat format, bool identified)
+    : keys_(&keys),
+      offsets_{range, {}},
+      format_(format),
+      identified_(identified && format != KeyGroupsFormat::SAVEPOINT) {
   for (const auto& table : tables) tables_.push_back({table->meta(), table->snapshot()});
   offsets_.offsets.reserve(static_cast<std::size_t>(range.size()));
 }
@@ -71,8 +75,10 @@ std::vector<std::byte> HeapSnapshotFuture::take_stream() {
 
 void HeapSnapshotFuture::finish(StreamStateHandlePtr stream, OperatorSubtaskState& state) {
   TAILRACE_ASSERT(written() && stream != nullptr);
+  // Flink's id is random. The name of the stream is as unique, and needs no draw.
+  std::string id = identified_ ? name_uuid(stream_name(*stream)) : std::string();
   state.managed_keyed.push_back(std::make_shared<KeyGroupsStateHandle>(
-      std::move(offsets_), std::move(stream), std::string(), format_));
+      std::move(offsets_), std::move(stream), std::move(id), format_));
 }
 
 }  // namespace tailrace::engine

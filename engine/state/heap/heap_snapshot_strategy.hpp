@@ -26,8 +26,8 @@ class HeapSnapshotFuture final : public SnapshotFuture {
 
   // Takes the snapshots of all maps.
   HeapSnapshotFuture(KeyGroupRange range, const KeySerializer& keys,
-                     const std::vector<std::shared_ptr<StateTable>>& tables,
-                     KeyGroupsFormat format);
+                     const std::vector<std::shared_ptr<StateTable>>& tables, KeyGroupsFormat format,
+                     bool identified);
 
   [[nodiscard]] Work sync_work() const override;
   std::optional<Work> step() override;
@@ -49,6 +49,7 @@ class HeapSnapshotFuture final : public SnapshotFuture {
   std::vector<Table> tables_;
   KeyGroupRangeOffsets offsets_;
   KeyGroupsFormat format_;
+  bool identified_;
   DataOutputView out_;
   // Position of the writer: key group, state, and whether that section has begun.
   std::size_t group_ = 0;

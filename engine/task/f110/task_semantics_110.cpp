@@ -20,6 +20,7 @@ const TaskSemantics& task_semantics_110() {
   static constexpr TaskSemantics kSemantics{
       .make_checkpoints = &make_checkpoints_110,
       .make_async_pool = &make_async_pool_110,
+      .make_channel_state_writer = nullptr,
       .restores_in_initializing = false,
       .has_end_of_data = false,
       .source_stops_first = false,
@@ -27,6 +28,7 @@ const TaskSemantics& task_semantics_110() {
       .names_files_relative = false,
       .measures_time = false,
       .marks_canonical_savepoints = false,
+      .identifies_keyed_handles = false,
   };
   return kSemantics;
 }

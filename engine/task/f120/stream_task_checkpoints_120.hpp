@@ -22,6 +22,12 @@ class StreamTaskCheckpoints120 final : public StreamTaskCheckpoints {
   void trigger_on_barrier(const CheckpointMetaData& meta, const CheckpointOptions& options,
                           const AlignmentMetrics& alignment) override;
   void abort_on_barrier(CheckpointId id, CheckpointFailureReason reason) override;
+  void init_inputs_checkpoint(CheckpointId id, const CheckpointOptions& options) override {
+    coordinator_.init_inputs_checkpoint(id, options);
+  }
+  void alignment_ended(CheckpointId id, const AlignmentMetrics& alignment) override {
+    coordinator_.alignment_ended(id, alignment);
+  }
   void notify_complete(CheckpointId id) override;
   void notify_aborted(CheckpointId id, CheckpointId latest_completed) override;
   void notify_subsumed(CheckpointId id) override { coordinator_.notify_checkpoint_subsumed(id); }

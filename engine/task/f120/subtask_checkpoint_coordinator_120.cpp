@@ -77,7 +77,8 @@ bool SubtaskCheckpointCoordinator120::checkpoint_state(const CheckpointMetaData&
   task_.broadcast_event(CheckpointBarrier{meta.id, meta.timestamp_ms, options},
                         options.is_unaligned());
   register_alignment_timer(meta, options);
-  if (options.needs_channel_state()) channel_state_.finish_output(meta.id);
+  const bool needs_channel_state = options.needs_channel_state();
+  if (needs_channel_state) channel_state_.finish_output(meta.id);
 
   std::vector<OperatorSnapshotFutures> futures;
   if (!task_.snapshot_state(meta, options, alignment, futures)) {
@@ -92,6 +93,7 @@ bool SubtaskCheckpointCoordinator120::checkpoint_state(const CheckpointMetaData&
   auto runnable = std::make_shared<AsyncCheckpointRunnable>(ports_, streams_, meta,
                                                             std::move(options), std::move(futures),
                                                             known, task_.finished(), listener);
+  if (needs_channel_state) runnable->set_channel_state(channel_state_.take_write_result(meta.id));
   if (closed_) {
     close_runnable(*runnable);
   } else if (!checkpoints_.emplace(meta.id, runnable).second) {
@@ -118,6 +120,14 @@ void SubtaskCheckpointCoordinator120::init_inputs_checkpoint(CheckpointId id,
     // Only buffers of the outputs may have to be written, should the timer fire.
     channel_state_.start(id, options);
     channel_state_.finish_input(id);
+  }
+}
+
+void SubtaskCheckpointCoordinator120::alignment_ended(CheckpointId id,
+                                                      const AlignmentMetrics& alignment) {
+  const auto found = checkpoints_.find(id);
+  if (found != checkpoints_.end()) {
+    found->second->alignment_ended(alignment.duration_ns, alignment.bytes_processed);
   }
 }
 
@@ -227,7 +237,7 @@ void SubtaskCheckpointCoordinator120::snapshot_completed(
 void SubtaskCheckpointCoordinator120::snapshot_failed(AsyncCheckpointRunnable& runnable) {
   // A task that does not run any more declines nothing: the job is failing over already.
   if (task_.is_running()) {
-    task_.decline(runnable.checkpoint(), CheckpointFailureReason::CHECKPOINT_ASYNC_EXCEPTION);
+    task_.decline(runnable.checkpoint(), runnable.failure());
   }
   checkpoints_.erase(runnable.checkpoint());
 }

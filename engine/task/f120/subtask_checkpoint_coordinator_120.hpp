@@ -34,6 +34,8 @@ class SubtaskCheckpointCoordinator120 final : private AsyncCheckpointRunnable::L
                         const AlignmentMetrics& alignment);
   // Buffers in flight belong to that checkpoint from now on, if its options say so.
   void init_inputs_checkpoint(CheckpointId id, const CheckpointOptions& options);
+  // What was not final when that checkpoint was triggered. Ignored if it has ended.
+  void alignment_ended(CheckpointId id, const AlignmentMetrics& alignment);
   void abort_checkpoint_on_barrier(CheckpointId id, CheckpointFailureReason reason);
 
   // Notices of the job manager; a task that does not run ignores them.

@@ -21,6 +21,10 @@ class AnyHandles {
     if (coin()) state.raw_operator.push_back(operator_state());
     if (coin()) state.managed_keyed.push_back(keyed_state());
     if (coin()) state.raw_keyed.push_back(keyed_state());
+    if (is_120_) {
+      channel_states(state.input_channels);
+      channel_states(state.result_subpartitions);
+    }
     return state;
   }
 
@@ -55,6 +59,21 @@ class AnyHandles {
     file.path = "/checkpoints/chk-1/f" + name;
     file.size_bytes = *rc::gen::inRange<std::int64_t>(-1, 1'000'000'000'000);
     return std::make_shared<StreamStateHandle>(std::move(file));
+  }
+
+  template <typename Info>
+  void channel_states(std::vector<ChannelStateHandle<Info>>& handles) {
+    const int number = *rc::gen::inRange(0, 3);
+    for (int i = 0; i < number; ++i) {
+      ChannelStateHandle<Info> handle;
+      handle.subtask = *rc::gen::inRange(0, 5);
+      handle.info = Info{*rc::gen::inRange(0, 3), i};
+      handle.offsets = *rc::gen::container<std::vector<std::int64_t>>(
+          rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40));
+      handle.size_bytes = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40);
+      handle.delegate = stream();
+      handles.push_back(std::move(handle));
+    }
   }
 
   OperatorStateHandle operator_state() {

@@ -295,7 +295,9 @@ TEST_F(Loading, StateOfAnUnknownOperatorNeedsPermission) {
 }
 
 TEST_F(Loading, AnUnknownOperatorWithoutStateIsNoMatter) {
-  states_.emplace(unknown_, OperatorState{unknown_, 2, 128, {{0, {}}}});
+  OperatorState empty{unknown_, 2, 128, {}};
+  empty.subtasks[0] = {};
+  states_.emplace(unknown_, std::move(empty));
   EXPECT_TRUE(load(false).ok());  // C-112
 }
 

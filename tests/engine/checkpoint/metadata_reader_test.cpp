@@ -199,9 +199,31 @@ TEST(MetadataReader, NamesKindsWithoutAHandleWithTheirOffset) {
                                      for (int i = 0; i < 3; ++i) out.i32(i);
                                      out.count(0);
                                      out.i64(9);
-                                     write_in_line(out);
+                                     out.u8(metadata::kEmptySegment);
                                    }}),
-                  kManagedKeyedAt + 2 + 4, std::nullopt, "state of an input channel");
+                  kManagedKeyedAt + 2 + 4 + 12 + 4 + 8, metadata::kEmptySegment,
+                  "state in an empty segment of a file");
+}
+
+TEST(MetadataReader, ReadsTheBuffersInFlightOfAChannel) {
+  const auto reading = read_checkpoint_metadata(with_fields({.input_channels = [](MetadataOutput& out) {
+    out.count(1);
+    for (int i = 1; i < 4; ++i) out.i32(i);
+    out.count(2);
+    out.i64(4);
+    out.i64(40);
+    out.i64(72);
+    write_in_line(out);
+  }}));
+  ASSERT_TRUE(reading.ok());
+  const OperatorStates& states = reading.value().metadata.operator_states;
+  const auto& channels = states.begin()->second.subtasks.at(1).input_channels;
+  ASSERT_EQ(channels.size(), 1U);
+  EXPECT_EQ(channels[0].subtask, 1);
+  EXPECT_EQ(channels[0].info, (InputChannelInfo{2, 3}));
+  EXPECT_EQ(channels[0].offsets, (std::vector<std::int64_t>{4, 40}));
+  EXPECT_EQ(channels[0].size_bytes, 72);
+  EXPECT_NE(channels[0].delegate, nullptr);
 }
 
 TEST(MetadataReader, KeepsTheRestOfAFileWhenItLeavesSomethingOut) {

@@ -143,6 +143,102 @@ TEST(MessageWireFormat, MessagesOf120HaveTheirSizesAndRoundTrip) {
   EXPECT_EQ(parse_new_buffer_size(*size).receiver, 7U);
 }
 
+class KeepsNothing final : public BufferRecycler {
+ public:
+  void recycle(NetworkBuffer&) override { ++recycled; }
+  std::int32_t recycled = 0;
+};
+
+// A segment of 4 KiB with a number in each byte from `begin` on.
+Buffer numbered(NetworkBuffer& segment, std::uint32_t begin, std::uint32_t end) {
+  for (std::uint32_t i = begin; i < end; ++i)
+    segment.data()[i] = static_cast<std::byte>(i * 7 % 251);
+  return Buffer(segment, begin, end);
+}
+
+bool is_numbered(std::span<const std::byte> bytes, std::uint32_t begin) {
+  for (std::uint32_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] != static_cast<std::byte>((begin + i) * 7 % 251)) return false;
+  }
+  return true;
+}
+
+// A large buffer that nobody else reads changes hands without being copied: its memory does.
+TEST(MessageWireFormat, ALargeBufferTravelsByExchangeOfItsMemory) {
+  for (const WireFormat* wire : {&wire_format_110(), &wire_format_120()}) {
+    for (const std::uint32_t begin : {0U, 100U}) {
+      WirePool pool;
+      KeepsNothing home;
+      NetworkBuffer sent(4096);
+      NetworkBuffer received(4096);
+      for (int round = 0; round < 3; ++round) {
+        sent.lend(home);
+        received.lend(home);
+        NetworkItem item{numbered(sent, begin, 3000), nullptr, DataType::kDataBuffer};
+        const std::byte* const memory = sent.data();
+        const auto message = wire->make_buffer_response(pool, {7, 0, 11, 12, {}, {}}, item);
+        EXPECT_NE(sent.data(), memory);
+        item = {};
+        const BufferResponse response = wire->parse_buffer_response(*message);
+        EXPECT_EQ(response.payload.size(), 3000 - begin);
+        EXPECT_TRUE(is_numbered(response.payload, begin));
+        const Buffer taken = take_payload(response, received);
+        EXPECT_EQ(received.data(), memory);
+        EXPECT_EQ(taken.size(), 3000 - begin);
+        EXPECT_TRUE(is_numbered(taken.bytes(), begin));
+      }
+      EXPECT_EQ(home.recycled, 6);
+    }
+  }
+}
+
+TEST(MessageWireFormat, ABufferThatSomebodyElseReadsIsCopiedAndSoIsASmallOne) {
+  WirePool pool;
+  KeepsNothing home;
+  NetworkBuffer sent(4096);
+  NetworkBuffer received(4096);
+  NetworkBuffer of_another_size(8192);
+  sent.lend(home);
+  received.lend(home);
+  of_another_size.lend(home);
+  const std::byte* const memory = sent.data();
+  const Buffer other_reader = numbered(sent, 0, 3000);
+  const NetworkItem shared{other_reader, nullptr, DataType::kDataBuffer};
+  const auto message = wire_format_120().make_buffer_response(pool, {7, 0, 11, 12, {}, {}}, shared);
+  EXPECT_EQ(sent.data(), memory);
+  EXPECT_TRUE(is_numbered(other_reader.bytes(), 0));
+  EXPECT_TRUE(is_numbered(
+      take_payload(wire_format_120().parse_buffer_response(*message), received).bytes(), 0));
+
+  NetworkBuffer small(4096);
+  small.lend(home);
+  const std::byte* const memory_of_small = small.data();
+  const NetworkItem item{numbered(small, 10, 200), nullptr, DataType::kDataBuffer};
+  const auto short_message =
+      wire_format_120().make_buffer_response(pool, {7, 0, 12, 12, {}, {}}, item);
+  EXPECT_EQ(small.data(), memory_of_small);
+  EXPECT_TRUE(is_numbered(
+      take_payload(wire_format_120().parse_buffer_response(*short_message), of_another_size)
+          .bytes(),
+      10));
+}
+
+// Segments of one size on one side and another on the other side: a copy, too.
+TEST(MessageWireFormat, AnotherSegmentSizeAtTheReceiverMeansACopy) {
+  WirePool pool;
+  KeepsNothing home;
+  NetworkBuffer sent(4096);
+  NetworkBuffer received(8192);
+  sent.lend(home);
+  received.lend(home);
+  const NetworkItem item{numbered(sent, 0, 4096), nullptr, DataType::kDataBuffer};
+  const auto message = wire_format_110().make_buffer_response(pool, {7, 0, 11, 12, {}, {}}, item);
+  const std::byte* const memory = received.data();
+  const Buffer taken = take_payload(wire_format_110().parse_buffer_response(*message), received);
+  EXPECT_EQ(received.data(), memory);
+  EXPECT_TRUE(is_numbered(taken.bytes(), 0));
+}
+
 // What overtakes, blocks or is announced must do so behind the wire, too.
 TEST(MessageWireFormat, TypesOf120SurviveTheWire) {
   WirePool pool;

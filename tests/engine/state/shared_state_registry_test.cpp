@@ -51,9 +51,11 @@ Handle handle_of(Content content) {
   return std::make_shared<const IncrementalRemoteKeyedStateHandle>(std::move(content));
 }
 std::vector<std::string> private_files_of(const KeyedStateHandle& handle) {
-  std::vector<std::string> paths;
+  FileNames paths;
   handle.append_private_files(paths);
-  return paths;
+  std::vector<std::string> names;
+  for (const std::string* path : paths) names.push_back(*path);
+  return names;
 }
 
 TEST(IncrementalHandle, IsAsLargeAsAllItsStreams) {

@@ -67,24 +67,29 @@ class TaskWorld final : public Clock,
   }
   // Compute
   [[nodiscard]] Duration price(const Work& work) const override {
-    return work.kind == WorkKind::kOperatorRecord ? record_cost * work.count : Duration{};
+    if (work.kind != WorkKind::kOperatorRecord) return Duration{};
+    return slow_operator >= 0 && work.op != slow_operator ? Duration{} : record_cost * work.count;
   }
   [[nodiscard]] Duration slice() const override { return slice_length; }
   void run(ComputeClient, Duration nominal, Callback done) override {
     schedule(nominal, std::move(done));
   }
   // BlobStore
-  void put(std::string path, std::vector<std::byte>,
+  void put(std::string path, std::vector<std::byte> bytes,
            base::InplaceFunction<void(PutStatus)> done) override {
+    contents[path] = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
     stored.push_back(std::move(path));
     schedule(Duration::millis(1), [answer = store_works ? PutStatus::kStored : PutStatus::kFailed,
                                    done = std::make_unique<base::InplaceFunction<void(PutStatus)>>(
                                        std::move(done))] { (*done)(answer); });
   }
-  void get(const std::string&, base::InplaceFunction<void(Blob)>) override { FAIL(); }
-  void get_range(const std::string&, std::int64_t, std::int64_t,
-                 base::InplaceFunction<void(Blob)>) override {
-    FAIL();
+  void get(const std::string& path, base::InplaceFunction<void(Blob)> done) override {
+    answer(contents[path], std::move(done));
+  }
+  void get_range(const std::string& path, std::int64_t offset, std::int64_t length,
+                 base::InplaceFunction<void(Blob)> done) override {
+    const auto begin = contents.at(path)->begin() + offset;
+    answer(std::make_shared<const std::vector<std::byte>>(begin, begin + length), std::move(done));
   }
   void remove(const std::string& path) override { std::erase(stored, path); }
   void remove_directory(const std::string& path) override {
@@ -108,11 +113,19 @@ class TaskWorld final : public Clock,
   };
   Duration record_cost = Duration::millis(1);
   Duration slice_length = Duration::millis(5);
+  std::int32_t slow_operator = -1;  // negative: all of them cost something
   bool store_works = true;
+  std::map<std::string, Blob> contents;  // also of what was removed
   std::vector<std::string> stored;
   std::vector<Snapshot> snapshots;
 
  private:
+  void answer(Blob blob, base::InplaceFunction<void(Blob)> done) {
+    schedule(Duration::millis(1),
+             [blob = std::move(blob), done = std::make_unique<base::InplaceFunction<void(Blob)>>(
+                                          std::move(done))] { (*done)(blob); });
+  }
+
   Ports ports_;
   Time now_;
   std::uint64_t last_ = 0;
@@ -179,16 +192,23 @@ class StorytellerFactory final : public StreamOperatorFactory {
 // A task and its host.
 class HostedTask final : private StreamTaskHost {
  public:
-  HostedTask(TaskWorld& world, std::shared_ptr<const TaskDeploymentDescriptor> descriptor)
+  HostedTask(TaskWorld& world, std::shared_ptr<const TaskDeploymentDescriptor> descriptor,
+             f120::ChannelStateWriteRequestExecutorFactory* channel_state = nullptr)
       : world_(&world),
         task_(std::make_unique<StreamTask>(world.ports(), world.network(), std::move(descriptor),
-                                           static_cast<StreamTaskHost&>(*this))) {}
+                                           static_cast<StreamTaskHost&>(*this), Time{},
+                                           channel_state)) {}
   [[nodiscard]] StreamTask& task() { return *task_; }
   void trigger(CheckpointId id, CheckpointType type = CheckpointType::CHECKPOINT) {
     task_->trigger_checkpoint({id, 0}, {type, {}}, false);
   }
 
+  void trigger(CheckpointId id, const CheckpointOptions& options) {
+    task_->trigger_checkpoint({id, world_->now().millis_truncated()}, options, false);
+  }
+
   std::vector<CheckpointId> acknowledged;
+  CheckpointMetrics last_metrics;                       // acknowledged
   std::shared_ptr<const TaskStateSnapshot> last_state;  // acknowledged
   std::vector<std::pair<CheckpointId, CheckpointFailureReason>> declined;
   std::vector<CheckpointId> incomplete;
@@ -202,6 +222,7 @@ class HostedTask final : private StreamTaskHost {
   void acknowledge(AcknowledgeCheckpoint message) override {
     acknowledged.push_back(message.checkpoint_id);
     last_state = std::move(message.state);
+    last_metrics = message.metrics;
   }
   void decline(DeclineCheckpoint message) override {
     declined.emplace_back(message.checkpoint_id, message.reason);
@@ -224,7 +245,9 @@ class HostedTask final : private StreamTaskHost {
 // through the network if `connected`.
 class TwoTasks {
  public:
-  TwoTasks(const FakeLog& log, bool connected) {
+  TwoTasks(const FakeLog& log, bool connected,
+           PartitionerKind partitioner = PartitionerKind::kForward)
+      : partitioner_(partitioner) {
     auto graph = std::make_shared<JobGraph>();
     graph->vertices.resize(connected ? 2 : 1);
     JobVertex& head = graph->vertices[0];
@@ -239,6 +262,7 @@ class TwoTasks {
     if (connected) {
       JobEdge edge;
       edge.target_vertex = 1;
+      edge.partitioner = partitioner;
       head.chain[1].outs.push_back({false, 0});
       head.outputs.push_back(edge);
       JobVertex& tail = graph->vertices[1];
@@ -252,23 +276,28 @@ class TwoTasks {
     }
     graph_ = graph;
   }
+  // Of one of so many readers, or of the source that writes to them.
   [[nodiscard]] std::shared_ptr<const TaskDeploymentDescriptor> descriptor(
-      std::int32_t vertex) const {
+      std::int32_t vertex, std::int32_t subtask = 0, std::int32_t readers = 1) const {
     auto descriptor = std::make_shared<TaskDeploymentDescriptor>();
     descriptor->job = JobId{1};
-    descriptor->attempt = ExecutionAttemptId{static_cast<std::uint64_t>(vertex) + 1};
+    descriptor->attempt = ExecutionAttemptId{static_cast<std::uint64_t>(vertex + subtask) + 1};
     descriptor->graph = graph_;
     descriptor->vertex = vertex;
+    descriptor->subtask = subtask;
+    if (vertex == 1) descriptor->parallelism = readers;
     descriptor->config = config;
     const ResultPartitionId partition{0, 0, ExecutionAttemptId{1}};
     if (vertex == 0 && graph_->vertices.size() > 1) {
       ResultPartitionDescriptor output;
       output.id = partition;
+      output.partitioner = partitioner_;
+      output.subpartitions = readers;
       descriptor->outputs.push_back(output);
     }
     if (vertex == 1) {
       InputGateDescriptor gate;
-      gate.channels.push_back({partition, 0, ProcessId{1}});
+      gate.channels.push_back({partition, subtask, ProcessId{1}});
       descriptor->gates.push_back(gate);
     }
     return descriptor;
@@ -280,6 +309,7 @@ class TwoTasks {
   TaskConfig config;
 
  private:
+  PartitionerKind partitioner_;
   std::shared_ptr<const JobGraph> graph_;
 };
 
