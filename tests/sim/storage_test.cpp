@@ -12,8 +12,8 @@ namespace {
 using namespace base::literals;  // NOLINT(google-build-using-namespace): 5_ms
 
 constexpr std::int64_t kMegabyte = 1'000'000;
-constexpr OwnerTag kA{1};
-constexpr OwnerTag kB{2};
+constexpr OwnerTag kReader{1};
+constexpr OwnerTag kWriter{2};
 
 class Stores : public testing::Test {
  protected:
@@ -32,8 +32,8 @@ TEST_F(Stores, TakeTheLatencyAndTheBytesOverTheBandwidthOfOneConnection) {
   ObjectStore store(simulation_, {{1000 * kMegabyte}, {7 * kMegabyte}, 30_ms}, 1, "store");
   std::int64_t put = 0;
   std::int64_t touched = 0;
-  store.put(kMegabyte, kA, note(&put));
-  store.touch(kA, note(&touched));
+  store.put(kMegabyte, kReader, note(&put));
+  store.touch(kReader, note(&touched));
   EXPECT_EQ(put, 0);
   simulation_.run();
   EXPECT_EQ(put, 30'000'000 + 142'857'143);  // rounded up
@@ -45,7 +45,7 @@ TEST_F(Stores, TakeTheLatencyAndTheBytesOverTheBandwidthOfOneConnection) {
 TEST_F(Stores, ShareTheTotalEquallyBetween64Transfers) {
   ObjectStore store(simulation_, {{640 * kMegabyte}, {100 * kMegabyte}, 0_ms}, 1, "store");
   std::vector<std::int64_t> ended(64, 0);
-  for (std::int64_t& end : ended) store.get(10 * kMegabyte, kA, note(&end));
+  for (std::int64_t& end : ended) store.get(10 * kMegabyte, kReader, note(&end));
   simulation_.run();
   for (const std::int64_t end : ended) EXPECT_EQ(end, 1'000'000'000);
   EXPECT_EQ(store.bytes_got(), 640 * kMegabyte);
@@ -55,8 +55,8 @@ TEST_F(Stores, GiveWhatOneTransferLeavesToTheOthers) {
   ObjectStore store(simulation_, {{100 * kMegabyte}, {100 * kMegabyte}, 0_ms}, 1, "store");
   std::int64_t first = 0;
   std::int64_t second = 0;
-  store.put(100 * kMegabyte, kA, note(&first));
-  at(500_ms, [&] { store.put(100 * kMegabyte, kB, note(&second)); });
+  store.put(100 * kMegabyte, kReader, note(&first));
+  at(500_ms, [&] { store.put(100 * kMegabyte, kWriter, note(&second)); });
   simulation_.run();
   EXPECT_EQ(first, 1'500'000'000);   // 50 MB alone, 50 MB at half the rate
   EXPECT_EQ(second, 2'000'000'000);  // 50 MB at half the rate, 50 MB alone
@@ -72,7 +72,7 @@ TEST_F(Stores, WasteNoBandwidthHoweverManyTransfersComeAndGo) {
     const std::int64_t size = 100'000 + static_cast<std::int64_t>(i) * 997;
     bytes += size;
     at(Duration{static_cast<std::int64_t>(i) * 1009},
-       [&store, &ended, i, size, this] { store.put(size, kA, note(&ended[i])); });
+       [&store, &ended, i, size, this] { store.put(size, kReader, note(&ended[i])); });
   }
   simulation_.run();
   const std::int64_t exact = base::BytesPerSecond{333'333'333}.time_for(bytes).ns;
@@ -85,10 +85,10 @@ TEST_F(Stores, SlowDownRunningTransfersAndTheLatencyOfNewOnes) {
   ObjectStore store(simulation_, {{100 * kMegabyte}, {100 * kMegabyte}, 10_ms}, 1, "store");
   std::int64_t running = 0;
   std::int64_t later = 0;
-  store.put(100 * kMegabyte, kA, note(&running));
+  store.put(100 * kMegabyte, kReader, note(&running));
   at(510_ms, [&] {
     store.set_slow_down({5, 2});
-    store.touch(kA, note(&later));
+    store.touch(kReader, note(&later));
   });
   simulation_.run();
   EXPECT_EQ(later, 535'000'000);
@@ -100,12 +100,12 @@ TEST_F(Stores, FailWhatRunsAndWhatComesWhileTheyAreSwitchedOff) {
   std::int64_t running = 0;
   std::int64_t later = 0;
   std::int64_t healthy = 0;
-  store.put(10 * kMegabyte, kA, note(&running));
+  store.put(10 * kMegabyte, kReader, note(&running));
   at(50_ms, [&] { store.set_failing(true); });
-  at(60_ms, [&] { store.get(10 * kMegabyte, kA, note(&later)); });
+  at(60_ms, [&] { store.get(10 * kMegabyte, kReader, note(&later)); });
   at(200_ms, [&] {
     store.set_failing(false);
-    store.get(10 * kMegabyte, kA, note(&healthy));
+    store.get(10 * kMegabyte, kReader, note(&healthy));
   });
   simulation_.run();
   EXPECT_EQ(running, -110'000'000);
@@ -119,7 +119,8 @@ TEST_F(Stores, FailAsOftenAsTheErrorRateSays) {
   store.set_error_ppm(200'000);
   int failed = 0;
   for (int i = 0; i < 10'000; ++i) {
-    store.get(1, kA, [&](StorageStatus status) { failed += status == StorageStatus::kFailed; });
+    store.get(1, kReader,
+              [&](StorageStatus status) { failed += status == StorageStatus::kFailed; });
   }
   simulation_.run();
   EXPECT_NEAR(failed, 2'000, 200);
@@ -129,14 +130,14 @@ TEST_F(Stores, DropTheRequestsOfADeadOwnerAndGiveItsShareToTheOthers) {
   ObjectStore store(simulation_, {{100 * kMegabyte}, {100 * kMegabyte}, 0_ms}, 1, "store");
   auto token = std::make_shared<int>(0);
   std::int64_t survivor = 0;
-  store.put(100 * kMegabyte, kB, note(&survivor));
+  store.put(100 * kMegabyte, kWriter, note(&survivor));
   for (int i = 0; i < 3; ++i) {
-    store.put(100 * kMegabyte, kA, [token](StorageStatus) { ++*token; });
+    store.put(100 * kMegabyte, kReader, [token](StorageStatus) { ++*token; });
   }
   at(1_s, [&] {
-    store.put(1, kA, [token](StorageStatus) { ++*token; });
+    store.put(1, kReader, [token](StorageStatus) { ++*token; });
     EXPECT_EQ(store.active_transfers(), 4U);
-    store.cancel(kA);
+    store.cancel(kReader);
     EXPECT_EQ(token.use_count(), 1);
     EXPECT_EQ(store.pending_requests(), 1U);
   });

@@ -12,7 +12,7 @@ namespace {
 
 using enum TaskActivity;
 
-FakeLog lines(std::int32_t count, std::size_t length = 1) {
+FakeLog lines_at_once(std::int32_t count, std::size_t length = 1) {
   FakeLog::Lines lines;
   for (std::int32_t i = 0; i < count; ++i) lines.emplace_back(std::string(length, 'x'), Time{});
   return FakeLog({lines}, false);
@@ -22,7 +22,7 @@ FakeLog lines(std::int32_t count, std::size_t length = 1) {
 // buffers of 32 bytes. The process begins at 0, so gauges are updated at 10 s, 15 s and so on.
 class TaskTime : public testing::Test {
  protected:
-  explicit TaskTime(FakeLog log = lines(100))
+  explicit TaskTime(FakeLog log = lines_at_once(100))
       : world_(network()), log_(std::move(log)), tasks_(log_, true) {
     tasks_.config.generation = Generation::kFlink120;
     tasks_.config.checkpointing_enabled = true;
@@ -113,7 +113,7 @@ TEST_F(TaskTime, AMailInterruptsAWait) {
 // A record of 500 bytes does not fit into all buffers together.
 class TaskTimeOfLongRecords : public TaskTime {
  protected:
-  TaskTimeOfLongRecords() : TaskTime(lines(3, 500)) {}
+  TaskTimeOfLongRecords() : TaskTime(lines_at_once(3, 500)) {}
 };
 
 TEST_F(TaskTimeOfLongRecords, InsideARecordATaskWithoutBuffersIsHardBackPressured) {
