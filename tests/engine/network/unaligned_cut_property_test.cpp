@@ -79,17 +79,17 @@ class ToFirst final : public ChannelSelector {
   std::int32_t select(const Record&) override { return 0; }
 };
 
-ResultPartitionId partition_id(std::size_t producer) {
+ResultPartitionId cut_partition_id(std::size_t producer) {
   return {0, static_cast<std::int32_t>(producer), {100 + producer}};
 }
 
 // Sends records with numbers for text, and barriers when it is told.
-class Producer {
+class BarrierProducer {
  public:
-  Producer(TestProcess& process, std::size_t index)
+  BarrierProducer(TestProcess& process, std::size_t index)
       : process_(process),
         partition_(process.network().create_partition(
-            {partition_id(index), 1, PartitionerKind::kHash, RecordType::kStringLong})),
+            {cut_partition_id(index), 1, PartitionerKind::kHash, RecordType::kStringLong})),
         writer_(*partition_, RecordType::kStringLong, std::make_unique<ToFirst>(),
                 Duration::millis(3), process.ports()) {
     partition_->set_channel_state_writer(capture);
@@ -128,18 +128,18 @@ class Producer {
 };
 
 // Reads record by record; a priority event is handled between two of them.
-class Consumer final : public CheckpointListener, public InputsCheckpointInitializer {
+class BarrierConsumer final : public CheckpointListener, public InputsCheckpointInitializer {
  public:
   // `gates`: the producers of each gate.
-  Consumer(TestProcess& process, const std::vector<std::vector<std::size_t>>& gates,
-           const std::vector<ProcessId>& homes) {
+  BarrierConsumer(TestProcess& process, const std::vector<std::vector<std::size_t>>& gates,
+                  const std::vector<ProcessId>& homes) {
     std::vector<InputToCheckpoint> inputs;
     for (std::size_t gate = 0; gate < gates.size(); ++gate) {
       InputGateDescriptor descriptor;
       descriptor.type = RecordType::kStringLong;
       first_.push_back(readers_.size());
       for (const std::size_t producer : gates[gate]) {
-        descriptor.channels.push_back({partition_id(producer), 0, homes[producer]});
+        descriptor.channels.push_back({cut_partition_id(producer), 0, homes[producer]});
         infos.push_back({static_cast<std::int32_t>(gate),
                          static_cast<std::int32_t>(descriptor.channels.size()) - 1});
         readers_.emplace_back(RecordType::kStringLong);
@@ -158,7 +158,7 @@ class Consumer final : public CheckpointListener, public InputsCheckpointInitial
     inputs_ = make_checkpointed_inputs(Generation::kFlink120, inputs, options, *this, process);
     for (const auto& gate : gates_) gate->request_partitions();
   }
-  ~Consumer() { inputs_->close(); }
+  ~BarrierConsumer() { inputs_->close(); }
 
   // One record, or one item of a gate. Returns: whether there was anything.
   bool read() {
@@ -287,18 +287,18 @@ RC_GTEST_PROP(UnalignedCut, StateAndChannelStateAndLaterRecordsAreTheInput, ()) 
   TestProcess& right = world.start_process();
 
   const auto channels = draw<std::size_t>(1, 7);
-  std::vector<std::unique_ptr<Producer>> producers;
+  std::vector<std::unique_ptr<BarrierProducer>> producers;
   std::vector<ProcessId> homes;
-  std::vector<std::vector<std::size_t>> gates(channels > 1 ? draw(1, 3) : 1);
+  std::vector<std::vector<std::size_t>> gates(channels > 1 ? draw<std::size_t>(1, 3) : 1);
   for (std::size_t i = 0; i < channels; ++i) {
     TestProcess& home = *rc::gen::element(&left, &left, &right) == &left ? left : right;
     homes.push_back(home.ports().self);
-    producers.push_back(std::make_unique<Producer>(home, i));
+    producers.push_back(std::make_unique<BarrierProducer>(home, i));
     gates[i % gates.size()].push_back(i);
   }
   std::vector<std::size_t> producer_of;
   for (const auto& gate : gates) producer_of.insert(producer_of.end(), gate.begin(), gate.end());
-  Consumer consumer(right, gates, homes);
+  BarrierConsumer consumer(right, gates, homes);
 
   std::vector<CheckpointBarrier> barriers;
   std::vector<std::size_t> emitted(channels);  // barriers, by producer
@@ -319,7 +319,7 @@ RC_GTEST_PROP(UnalignedCut, StateAndChannelStateAndLaterRecordsAreTheInput, ()) 
     switch (draw(0, 8)) {
       case 0:
       case 1:
-        for (auto n = draw(1, 12); n > 0; --n) {
+        for (int n = draw(1, 12); n > 0; --n) {
           producers[producer]->emit(draw<std::size_t>(0, 200));
         }
         break;
@@ -328,7 +328,7 @@ RC_GTEST_PROP(UnalignedCut, StateAndChannelStateAndLaterRecordsAreTheInput, ()) 
         break;
       case 3:
       case 4:
-        for (auto n = draw(1, 8); n > 0; --n) consumer.read();
+        for (int n = draw(1, 8); n > 0; --n) consumer.read();
         break;
       case 5:
         producers[producer]->flush();
@@ -373,7 +373,7 @@ RC_GTEST_PROP(UnalignedCut, StateAndChannelStateAndLaterRecordsAreTheInput, ()) 
     if (given_up || consumer.aborted.contains(id)) continue;
     ++complete;
     for (std::size_t channel = 0; channel < producer_of.size(); ++channel) {
-      Producer& producer = *producers[producer_of[channel]];
+      BarrierProducer& producer = *producers[producer_of[channel]];
       Bytes kept = consumer.capture.input[{id, consumer.infos[channel]}];
       const Bytes& overtaken = producer.capture.output[id];
       kept.insert(kept.end(), overtaken.begin(), overtaken.end());
