@@ -100,6 +100,19 @@ class ScriptTask final : public engine::CheckpointingTask, public engine::Channe
   void fail(std::string cause) override { failure_ = std::move(cause); }
   // ChannelStateWriter
   void start(engine::CheckpointId id, const engine::CheckpointOptions&) override;
+  // No row has buffers in flight.
+  void add_input_data(engine::CheckpointId, engine::InputChannelInfo, std::int32_t,
+                      std::vector<engine::Buffer>) override {
+    throw Difference("input data of channel state", "none", "some");
+  }
+  void add_output_data(engine::CheckpointId, engine::ResultSubpartitionInfo, std::int32_t,
+                       std::vector<engine::Buffer>) override {
+    throw Difference("output data of channel state", "none", "some");
+  }
+  void add_output_data_future(engine::CheckpointId, engine::ResultSubpartitionInfo, std::int32_t,
+                              std::shared_ptr<engine::ChannelStateDataFuture>) override {
+    throw Difference("promised output data of channel state", "none", "some");
+  }
   void finish_input(engine::CheckpointId id) override;
   void finish_output(engine::CheckpointId id) override;
   void abort(engine::CheckpointId id) override;
