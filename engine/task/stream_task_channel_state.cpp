@@ -45,6 +45,9 @@ void StreamTask::make_channel_state_writer() {
   context.streams = stream_factory_.get();
   context.executors = channel_state_executors_;
   context.ports = &ports_;
+  context.on_failure = lifeline_.bind([this](std::string cause) {
+    if (running_) host_->invokable_failed(std::move(cause));
+  });
   channel_state_ = semantics_->make_channel_state_writer(context);
   for (const auto& partition : partitions_) partition->set_channel_state_writer(*channel_state_);
   for (std::size_t i = 0; i < gates_.size(); ++i) {

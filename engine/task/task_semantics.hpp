@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "engine/ports.hpp"
+#include "sim/base/callback.hpp"
 
 namespace tailrace::engine {
 
@@ -28,14 +30,15 @@ struct ChannelStateContext {
   const FsCheckpointStreamFactory* streams = nullptr;  // copied
   // Of the job in this task manager; outlives the writer. Null: the task shares with nobody.
   f120::ChannelStateWriteRequestExecutorFactory* executors = nullptr;
-  const Ports* ports = nullptr;  // outlive the writer
+  const Ports* ports = nullptr;                         // outlive the writer
+  base::InplaceFunction<void(std::string)> on_failure;  // what Flink throws in the task
 };
 
 struct TaskSemantics {
   std::unique_ptr<StreamTaskCheckpoints> (*make_checkpoints)(const StreamTaskCheckpointsContext&);
   std::unique_ptr<AsyncOperationsPool> (*make_async_pool)(Timers&);
   // The writer of a task with unaligned checkpoints; null: there are none.
-  std::unique_ptr<ChannelStateWriter> (*make_channel_state_writer)(const ChannelStateContext&);
+  std::unique_ptr<ChannelStateWriter> (*make_channel_state_writer)(ChannelStateContext&);
   // A task restores in INITIALIZING and is RUNNING from then on (1.20); otherwise it is RUNNING
   // before it restores.
   bool restores_in_initializing;

@@ -62,10 +62,10 @@ void ChannelStateWriteRequestExecutor::close() {
 
 // --- submission --------------------------------------------------------------------------------
 
-void ChannelStateWriteRequestExecutor::submit(ChannelStateWriteRequest request) {
+bool ChannelStateWriteRequestExecutor::submit(ChannelStateWriteRequest request) {
   if (closed_) {
     cancel(request, CheckpointFailureReason::CHECKPOINT_ASYNC_EXCEPTION);
-    return;
+    return !broken_;
   }
   const auto found = unready_.find(request.subtask);
   TAILRACE_ASSERT(found != unready_.end());
@@ -79,17 +79,19 @@ void ChannelStateWriteRequestExecutor::submit(ChannelStateWriteRequest request) 
     found->second.push_back(std::move(request));
     await_first(subtask);
   }
+  return true;
 }
 
-void ChannelStateWriteRequestExecutor::submit_priority(ChannelStateWriteRequest request) {
+bool ChannelStateWriteRequestExecutor::submit_priority(ChannelStateWriteRequest request) {
   TAILRACE_ASSERT(request.is_ready());
   if (closed_) {
     cancel(request, CheckpointFailureReason::CHECKPOINT_ASYNC_EXCEPTION);
-    return;
+    return !broken_;
   }
   TAILRACE_ASSERT(unready_.contains(request.subtask));
   ready_.push_front(std::move(request));
   wake();
+  return true;
 }
 
 void ChannelStateWriteRequestExecutor::await_first(ChannelStateSubtask subtask) {
@@ -182,6 +184,12 @@ ChannelStateWriteRequestExecutor::Next ChannelStateWriteRequestExecutor::start(
           wake();
         });
     ongoing_ = request.checkpoint;
+  }
+  if (writer_->is_done()) {
+    // The file has failed before this subtask came: Flink's thread throws, and ends.
+    broken_ = true;
+    close();
+    return Next::kGo;
   }
   writer_->register_subtask_result(request.subtask, std::move(start.result));
   return Next::kGo;

@@ -68,9 +68,10 @@ class ChannelStateWriteRequestExecutor {
   void release_subtask(ChannelStateSubtask subtask);
   [[nodiscard]] bool is_registering() const { return registering_; }
 
-  // Requires, of both: the subtask is registered.
-  void submit(ChannelStateWriteRequest request);
-  void submit_priority(ChannelStateWriteRequest request);
+  // Returns: false if the thread has died of an error; then the request is cancelled, and so is
+  // every other one. Requires, of both: the subtask is registered.
+  bool submit(ChannelStateWriteRequest request);
+  bool submit_priority(ChannelStateWriteRequest request);
 
  private:
   using Next = ChannelStateCheckpointWriter::Next;
@@ -106,6 +107,7 @@ class ChannelStateWriteRequestExecutor {
   bool waking_ = false;
   bool waiting_ = false;  // for the store, with the front request
   bool closed_ = false;
+  bool broken_ = false;  // closed by an error
 
   std::set<ChannelStateSubtask> registered_;  // as the thread knows them
   CheckpointId ongoing_ = kNoCheckpoint;

@@ -45,10 +45,16 @@ void ChannelStateWriterImpl::finish_output(CheckpointId id) {
 void ChannelStateWriterImpl::abort(CheckpointId id) {
   if (executor_ != nullptr) {
     // Whatever has begun is aborted at once, whatever still waits in the queue when it is reached.
-    executor_->submit_priority({subtask_, id, Request::Abort{}});
-    executor_->submit({subtask_, id, Request::Abort{}});
+    accept(executor_->submit_priority({subtask_, id, Request::Abort{}}));
+    submit(id, Request::Abort{});
   }
   results_.erase(id);
+}
+
+void ChannelStateWriterImpl::accept(bool submitted) {
+  if (submitted || !on_failure_) return;
+  auto on_failure = std::exchange(on_failure_, {});
+  on_failure("unable to send request to worker");
 }
 
 std::shared_ptr<ChannelStateWriteResult> ChannelStateWriterImpl::take_write_result(
@@ -63,6 +69,7 @@ std::shared_ptr<ChannelStateWriteResult> ChannelStateWriterImpl::take_write_resu
 void ChannelStateWriterImpl::close() {
   if (executor_ == nullptr) return;
   results_.clear();
+  on_failure_ = {};
   submit(0, Request::Release{});
   const auto executor = std::exchange(executor_, nullptr);
   executor->release_subtask(subtask_);

@@ -7,19 +7,24 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/network/channel_state_writer.hpp"
 #include "engine/task/f120/channel_state_write_request_executor.hpp"
+#include "sim/base/callback.hpp"
 
 namespace tailrace::engine::f120 {
 
 class ChannelStateWriterImpl final : public ChannelStateWriter {
  public:
+  // `on_failure` gets what Flink throws in the task when the thread has died; at most once.
   // Requires: the subtask is registered at the executor.
   ChannelStateWriterImpl(ChannelStateSubtask subtask,
-                         std::shared_ptr<ChannelStateWriteRequestExecutor> executor)
-      : subtask_(subtask), executor_(std::move(executor)) {}
+                         std::shared_ptr<ChannelStateWriteRequestExecutor> executor,
+                         base::InplaceFunction<void(std::string)> on_failure)
+      : subtask_(subtask), executor_(std::move(executor)), on_failure_(std::move(on_failure)) {}
   ~ChannelStateWriterImpl() override { ChannelStateWriterImpl::close(); }
 
   // Requires: not twice for one checkpoint.
@@ -42,11 +47,13 @@ class ChannelStateWriterImpl final : public ChannelStateWriter {
  private:
   template <typename What>
   void submit(CheckpointId id, What what) {
-    if (executor_ != nullptr) executor_->submit({subtask_, id, std::move(what)});
+    if (executor_ != nullptr) accept(executor_->submit({subtask_, id, std::move(what)}));
   }
+  void accept(bool submitted);
 
   ChannelStateSubtask subtask_;
   std::shared_ptr<ChannelStateWriteRequestExecutor> executor_;
+  base::InplaceFunction<void(std::string)> on_failure_;
   std::map<CheckpointId, std::shared_ptr<ChannelStateWriteResult>> results_;
 };
 

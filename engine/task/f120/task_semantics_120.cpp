@@ -17,8 +17,7 @@ std::unique_ptr<AsyncOperationsPool> make_async_pool_120(Timers& timers) {
   return std::make_unique<SingleWorkerPool>(timers);
 }
 
-std::unique_ptr<ChannelStateWriter> make_channel_state_writer_120(
-    const ChannelStateContext& context) {
+std::unique_ptr<ChannelStateWriter> make_channel_state_writer_120(ChannelStateContext& context) {
   const f120::ChannelStateSubtask self{context.vertex, context.subtask};
   std::shared_ptr<f120::ChannelStateWriteRequestExecutor> executor;
   if (context.executors != nullptr) {
@@ -28,7 +27,8 @@ std::unique_ptr<ChannelStateWriter> make_channel_state_writer_120(
     f120::ChannelStateWriteRequestExecutorFactory own(*context.ports);
     executor = own.get_or_create(self, 1, *context.streams);
   }
-  return std::make_unique<f120::ChannelStateWriterImpl>(self, std::move(executor));
+  return std::make_unique<f120::ChannelStateWriterImpl>(self, std::move(executor),
+                                                        std::move(context.on_failure));
 }
 
 }  // namespace

@@ -118,8 +118,9 @@ class ChannelState : public ::testing::Test {
 
   std::unique_ptr<ChannelStateWriterImpl> writer(std::int32_t subtask, std::int32_t most = 5) {
     const f120::ChannelStateSubtask self{0, subtask};
-    return std::make_unique<ChannelStateWriterImpl>(self,
-                                                    factory.get_or_create(self, most, streams));
+    return std::make_unique<ChannelStateWriterImpl>(
+        self, factory.get_or_create(self, most, streams),
+        [this](std::string cause) { failures.push_back(std::move(cause)); });
   }
   static CheckpointOptions unaligned() {
     CheckpointOptions options;
@@ -138,6 +139,7 @@ class ChannelState : public ::testing::Test {
 
   Pool pool;
   World world;
+  std::vector<std::string> failures;
   FsCheckpointStreamFactory streams{world.ports, "job", kInline, "v0-s0-a0", true};
   f120::ChannelStateWriteRequestExecutorFactory factory{world.ports};
 };
@@ -319,6 +321,29 @@ TEST_F(ChannelState, AStoreThatFailsFailsEveryResult) {
   world.run();
   EXPECT_TRUE(one->failure());
   EXPECT_TRUE(two->failure());
+  EXPECT_EQ(pool.out, 0);
+}
+
+// Flink: the check for a writer that is done throws in the thread, which ends; what is submitted
+// later throws in the task.
+TEST_F(ChannelState, WhoBeginsAfterTheFileHasFailedEndsTheThreadAndThenItsTasks) {
+  auto first = writer(0);
+  auto second = writer(1);
+  const auto one = begin(*first, 1);
+  world.works = false;
+  first->add_input_data(1, {0, 0}, -1, pool.buffers(5000, 'a'));
+  world.run();
+  EXPECT_TRUE(one->failure());
+  const auto two = begin(*second, 1);
+  second->add_input_data(1, {0, 0}, -1, pool.buffers(10, 'b'));
+  world.run();
+  EXPECT_TRUE(two->failure());
+  EXPECT_TRUE(failures.empty());
+  const auto later = begin(*first, 2);
+  second->finish_input(1);
+  second->finish_output(1);
+  EXPECT_TRUE(later->failure());
+  EXPECT_EQ(failures, std::vector<std::string>(2, "unable to send request to worker"));
   EXPECT_EQ(pool.out, 0);
 }
 

@@ -16,10 +16,10 @@ using engine::CheckpointRetentionPolicy;
 using engine::CheckpointType;
 using engine::JobStatus;
 
-constexpr engine::JobId kJob{1};
+constexpr engine::JobId kFilesJob{1};
 using Files = std::map<std::string, int>;
 
-Files files_of(engine::CheckpointId id, engine::JobId job = kJob) {
+Files files_of(engine::CheckpointId id, engine::JobId job = kFilesJob) {
   const std::string directory =
       "checkpoints/job-" + std::to_string(job.value) + "/chk-" + std::to_string(id);
   return {{directory + "/_metadata", 0}, {directory + "/0-0", 0}};
@@ -27,11 +27,11 @@ Files files_of(engine::CheckpointId id, engine::JobId job = kJob) {
 const Files kSavepointFiles = {{"savepoints/savepoint-1/_metadata", 0}};
 
 void trigger(CheckpointFiles& files, engine::CheckpointId id) {
-  files.on_triggered(kJob, id, CheckpointType::CHECKPOINT);
+  files.on_triggered(kFilesJob, id, CheckpointType::CHECKPOINT);
 }
 void complete(CheckpointFiles& files, engine::CheckpointId id) {
   trigger(files, id);
-  files.on_completed(kJob, id);
+  files.on_completed(kFilesJob, id);
 }
 void expect_allowed(const CheckpointFiles& files, const Files& left) {
   EXPECT_NO_THROW(files.check(left));
@@ -44,7 +44,7 @@ TEST(CheckpointFiles, APendingCheckpointMayWriteAndAFailedOneLeavesNothing) {
   CheckpointFiles files({});
   trigger(files, 1);
   expect_allowed(files, files_of(1));
-  files.on_failed(kJob, 1);
+  files.on_failed(kFilesJob, 1);
   expect_broken(files, files_of(1));
   expect_allowed(files, {});
 }
@@ -74,20 +74,20 @@ TEST(CheckpointFiles, AFailedOneInBetweenTakesNoPlace) {
   CheckpointFiles files({.retained = 1});
   complete(files, 1);
   trigger(files, 2);
-  files.on_failed(kJob, 2);
+  files.on_failed(kFilesJob, 2);
   expect_allowed(files, files_of(1));
 }
 
 TEST(CheckpointFiles, ASavepointIsItsUsers) {
   CheckpointFiles files({});
-  files.on_triggered(kJob, 1, CheckpointType::SAVEPOINT);
+  files.on_triggered(kFilesJob, 1, CheckpointType::SAVEPOINT);
   expect_allowed(files, kSavepointFiles);
   CheckpointFiles failed = files;
-  failed.on_failed(kJob, 1);
+  failed.on_failed(kFilesJob, 1);
   expect_broken(failed, kSavepointFiles);
-  files.on_completed(kJob, 1);
+  files.on_completed(kFilesJob, 1);
   complete(files, 2);
-  files.on_job_status(kJob, JobStatus::FINISHED);
+  files.on_job_status(kFilesJob, JobStatus::FINISHED);
   expect_allowed(files, kSavepointFiles);
   Files two = kSavepointFiles;
   two.emplace("savepoints/savepoint-2/0-0", 0);
@@ -100,9 +100,9 @@ TEST(CheckpointFiles, WhatAJobLeavesIsWhatItsPropertiesKeep) {
     complete(files, 1);
     complete(files, 2);
     trigger(files, 3);
-    files.on_job_status(kJob, JobStatus::RUNNING);
+    files.on_job_status(kFilesJob, JobStatus::RUNNING);
     EXPECT_NO_THROW(files.check(files_of(2)));
-    files.on_job_status(kJob, status);
+    files.on_job_status(kFilesJob, status);
     EXPECT_THROW(files.check(files_of(1)), InvariantViolation);
     EXPECT_THROW(files.check(files_of(3)), InvariantViolation);
     try {
@@ -124,12 +124,12 @@ TEST(CheckpointFiles, AHighlyAvailableStoreNeedsAnEntry) {
   CheckpointFiles files({.retained = 1, .highly_available = true});
   complete(files, 1);
   expect_broken(files, files_of(1));
-  files.on_entry_written(kJob, 1);
+  files.on_entry_written(kFilesJob, 1);
   expect_allowed(files, files_of(1));
   complete(files, 2);
-  files.on_entry_written(kJob, 2);
+  files.on_entry_written(kFilesJob, 2);
   expect_allowed(files, files_of(1));  // its entry is still there
-  files.on_entry_removed(kJob, 1);
+  files.on_entry_removed(kFilesJob, 1);
   expect_broken(files, files_of(1));
 }
 
@@ -137,14 +137,14 @@ TEST(CheckpointFiles, AHighlyAvailableStoreNeedsAnEntry) {
 TEST(CheckpointFiles, ADeadLeaderLeavesWhatHeAloneKnew) {
   CheckpointFiles files({.retained = 1, .highly_available = true});
   complete(files, 1);
-  files.on_entry_written(kJob, 1);
+  files.on_entry_written(kFilesJob, 1);
   complete(files, 2);
-  files.on_entry_written(kJob, 2);
-  files.on_entry_removed(kJob, 1);
+  files.on_entry_written(kFilesJob, 2);
+  files.on_entry_removed(kFilesJob, 1);
   complete(files, 3);
   trigger(files, 4);
   trigger(files, 5);
-  files.on_failed(kJob, 5);
+  files.on_failed(kFilesJob, 5);
   files.on_job_manager_lost();
   expect_allowed(files, files_of(1));
   expect_allowed(files, files_of(2));
@@ -153,8 +153,8 @@ TEST(CheckpointFiles, ADeadLeaderLeavesWhatHeAloneKnew) {
   expect_broken(files, files_of(5));
   // What has an entry is the next leader's business.
   complete(files, 6);
-  files.on_entry_written(kJob, 6);
-  files.on_entry_removed(kJob, 2);
+  files.on_entry_written(kFilesJob, 6);
+  files.on_entry_removed(kFilesJob, 2);
   expect_broken(files, files_of(2));
   expect_allowed(files, files_of(4));
 }
@@ -171,8 +171,8 @@ TEST(CheckpointFiles, AJobThatDiesWithItsJobManagerLeavesEverything) {
 TEST(CheckpointFiles, ALeaderThatDiesBehindItsJobsEndMayLeaveWhatItWasToDelete) {
   CheckpointFiles files({.retained = 1, .highly_available = true});
   complete(files, 1);
-  files.on_entry_written(kJob, 1);
-  files.on_job_status(kJob, JobStatus::FINISHED);
+  files.on_entry_written(kFilesJob, 1);
+  files.on_job_status(kFilesJob, JobStatus::FINISHED);
   expect_broken(files, files_of(1));
   files.on_job_manager_lost();
   expect_allowed(files, files_of(1));
