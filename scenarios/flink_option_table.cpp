@@ -32,6 +32,13 @@ std::optional<std::string> set(FlinkOptions& options, const FlinkValue& value) {
   return std::nullopt;
 }
 
+std::optional<std::string> set_segment_bytes(FlinkOptions& options, const FlinkValue& value) {
+  // Flink ConfigurationParserUtils.getPageSize.
+  if ((value.number & (value.number - 1)) != 0) return "is not a power of two";
+  options.segment_bytes = value.number;
+  return std::nullopt;
+}
+
 std::optional<std::string> set_interval(FlinkOptions& options, const FlinkValue& value) {
   // Flink CheckpointConfig: below 10 ms is refused; 0 is how one says never.
   if (value.duration.ns == 0) {
@@ -380,10 +387,10 @@ constexpr std::array kOptions = std::to_array<OptionSpec>({
      F::kMemory,
      4096,  // Flink MemoryManager.MIN_PAGE_SIZE
      1 << 30,
-     set<&O::segment_bytes>},
+     set_segment_bytes},
     {{"taskmanager.network.memory.buffers-per-channel"},
      F::kInt,
-     1,  // Flink 1.10 NetworkBufferPool.numberOfSegmentsToRequest
+     0,  // 1.10 needs one (flink_parser.cpp)
      100'000,
      set<&O::buffers_per_channel>},
     {{"taskmanager.network.memory.floating-buffers-per-gate"},

@@ -248,6 +248,12 @@ FlinkSection parse_flink(const yaml::Node* node, Position around, Diagnostics& d
                         "flink." + entry.key + ": " + in_quotes(entry.value.text) + ' ' + *wrong);
     }
   }
+  if (section.options.buffers_per_channel < 1 && generation == engine::Generation::kFlink110) {
+    // Flink 1.10 NetworkBufferPool.numberOfSegmentsToRequest.
+    diagnostics.error(node->position,
+                      "flink: taskmanager.network.memory.buffers-per-channel must be at least 1 in "
+                      "Flink 1.10");
+  }
   // Flink 1.20 ExponentialDelayRestartBackoffTimeStrategy.
   if (section.options.exponential_delay.initial_backoff >
       section.options.exponential_delay.max_backoff) {

@@ -103,6 +103,10 @@ bool CheckpointFiles::may_have_files(const Key& key, const Checkpoint& checkpoin
   return false;
 }
 
+bool CheckpointFiles::is_entry(const std::string& path) {
+  return path.starts_with(std::string(kHighAvailabilityDirectory) + '/');
+}
+
 bool CheckpointFiles::check_file(const std::string& path) const {
   if (!path.starts_with(std::string(kCheckpointDirectory) + '/')) return false;
   const auto found = directories_.find(directory_of(path));

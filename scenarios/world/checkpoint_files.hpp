@@ -51,11 +51,13 @@ class CheckpointFiles {
   void on_job_status(engine::JobId job, engine::JobStatus status);
   void on_job_manager_lost();
 
-  // K5. `files`: a map by path.
+  // K5. `files`: a map by path. The entries of the highly available store lie beside them and are of
+  // no interest here.
   template <typename Files>
   void check(const Files& files) const {
     std::set<std::string_view> savepoints;
     for (const auto& [path, contents] : files) {
+      if (is_entry(path)) continue;
       if (!check_file(path)) savepoints.insert(directory_of(path));
     }
     check_savepoints(savepoints);
@@ -81,6 +83,7 @@ class CheckpointFiles {
     return path.substr(0, path.rfind('/'));
   }
   // Returns: false if it is in no directory of checkpoints.
+  [[nodiscard]] static bool is_entry(const std::string& path);
   [[nodiscard]] bool check_file(const std::string& path) const;
   void check_savepoints(const std::set<std::string_view>& directories) const;
   [[nodiscard]] bool may_have_files(const Key& key, const Checkpoint& checkpoint) const;

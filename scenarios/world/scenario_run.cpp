@@ -165,6 +165,7 @@ void ScenarioRun::on_leader(const std::vector<engine::JobId>& recovered) {
 
 void ScenarioRun::submitted(engine::JobId job) {
   job_ = job;
+  has_run_ = false;
   std::int32_t subtasks = 0;
   for (const engine::JobVertex& vertex :
        job_manager_->find_scheduler(job)->execution_graph().job_graph().vertices) {

@@ -108,6 +108,7 @@ class ScenarioRun final : private engine::JobListener {
   std::vector<ActiveSlowDown> slow_downs_;
   std::deque<std::size_t> waiting_rescales_;  // timeline entries
   std::optional<std::size_t> rescaling_;      // the one under way
+  bool has_run_ = false;                      // job_ has been RUNNING
   std::unique_ptr<base::Lifeline> request_;   // what the client waits for; gone: nothing
 
   std::optional<analysis::FinishReason> ending_;

@@ -47,8 +47,10 @@ void ScenarioRun::refused() {
 
 // Flink 1.10 leaves a stop with savepoint unanswered if a task fails between the savepoint and the
 // end of the tasks: the job restarts from the savepoint and goes on. The client sees that it runs.
+// A request may be older than the job's first RUNNING; that one is no restart.
 void ScenarioRun::on_running(engine::JobId job) {
-  if (job == job_ && request_ != nullptr) ask_again_later();
+  if (job != job_) return;
+  if (std::exchange(has_run_, true) && request_ != nullptr) ask_again_later();
 }
 
 void ScenarioRun::ask_to_rescale(std::size_t index) {

@@ -239,10 +239,11 @@ TEST_F(Language, FlinkOptionsOf120HaveTheirOwnTypesAndDefaults) {
   EXPECT_EQ(flink("").generation, engine::Generation::kFlink120);
   EXPECT_FALSE(flink("").buffer_debloat.enabled);
   const engine::BufferDebloatConfiguration debloat =
-      flink("taskmanager.network.memory.buffer-debloat.enabled: true, "
-            "taskmanager.network.memory.buffer-debloat.target: 300ms, "
-            "taskmanager.network.memory.buffer-debloat.samples: 5, "
-            "taskmanager.memory.min-segment-size: 1kb")
+      flink(
+          "taskmanager.network.memory.buffer-debloat.enabled: true, "
+          "taskmanager.network.memory.buffer-debloat.target: 300ms, "
+          "taskmanager.network.memory.buffer-debloat.samples: 5, "
+          "taskmanager.memory.min-segment-size: 1kb")
           .buffer_debloat;
   EXPECT_TRUE(debloat.enabled);
   EXPECT_EQ(debloat.target, Duration::millis(300));
@@ -317,6 +318,12 @@ TEST_F(Language, FlinkMistakesAreFlinks) {
                   "execution.checkpointing.max-concurrent-checkpoints: 2}"),
             "s.yaml:3:8: flink: unaligned checkpoints are taken one at a time, so that "
             "execution.checkpointing.max-concurrent-checkpoints must be 1");
+  EXPECT_EQ(flink("flink: {taskmanager.memory.segment-size: 5000b}"),
+            "s.yaml:3:42: flink.taskmanager.memory.segment-size: \"5000b\" is not a power of two");
+  EXPECT_EQ(flink("flink: {version: \"1.10\", taskmanager.network.memory.buffers-per-channel: 0}"),
+            "s.yaml:3:8: flink: taskmanager.network.memory.buffers-per-channel must be at least 1 "
+            "in Flink 1.10");
+  EXPECT_EQ(flink("flink: {taskmanager.network.memory.buffers-per-channel: 0}"), "");
   EXPECT_EQ(flink("flink: {heartbeat.interval: 0s}"),
             "s.yaml:3:29: flink.heartbeat.interval: \"0s\" is out of range; it must be at least 1 "
             "ms");

@@ -79,5 +79,19 @@ TEST(Audit, OfAJobWhoseSourcesEndEveryLineCounts) {
   EXPECT_GT(outcome.result.records_out, 3000);
 }
 
+// A job is submitted, accepted and RUNNING after three ways of 500 us; a request of that instant is
+// older than its first RUNNING.
+TEST(Client, ARequestOfTheInstantInWhichTheJobRunsIsAnswered) {
+  for (const char* at : {"1499us", "1500us", "1501us"}) {
+    SCOPED_TRACE(at);
+    const RunOutcome outcome = run(library_scenario(
+        "wordcount",
+        {"timeline=[{at: " + std::string(at) + ", rescale: {words: 3}}]", "expect=[progress]"}));
+    EXPECT_EQ(outcome.result.finished, analysis::FinishReason::kDuration);
+    ASSERT_TRUE(outcome.result.audit.has_value());
+    EXPECT_EQ(outcome.result.audit->lost, 0);
+  }
+}
+
 }  // namespace
 }  // namespace tailrace::scenarios
