@@ -1,7 +1,9 @@
 #include "tests/golden/flow_rows.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -166,6 +168,15 @@ void replay_j13_j14(const Json& line, const NetworkSemantics& semantics) {
   }
   bench.set_writable(false);
   bench.data(0, 1);
+  if (line.at("id") == "J14.pileUp") {
+    expect_equal("first", line.at("first"), bench.channel(0).unannounced_credit());
+    bench.data(0, 1);
+    expect_equal("unannounced", line.at("unannounced"),
+                 std::to_string(bench.channel(0).unannounced_credit()));
+    bench.set_writable(true);
+    expect_equal("sent", line.at("sent"), bench.sink.take());
+    return;
+  }
   expect_equal("whileBlocked", line.at("whileBlocked"), bench.sink.take());
   expect_equal("unannounced", line.at("unannounced"), unannounced(bench));
   bench.set_writable(true);
@@ -294,6 +305,106 @@ void replay_j24(const Json& line, const NetworkSemantics& semantics) {
   expect_equal("found", line.at("found"), found);
 }
 
+// The reader is tried; whether it announces its backlog then. Whatever it has credit for leaves
+// afterwards.
+bool announces_backlog(SenderBench& bench, std::int32_t credit,
+                       const std::function<void()>& try_it) {
+  bench.set_writable(false);
+  static_cast<void>(bench.sink.take());
+  try_it();
+  expect_equal("credit", credit, bench.reader().credit);
+  const bool announces = bench.sink.take().find("announce") != std::string::npos;
+  bench.set_writable(true);
+  return announces;
+}
+
+// There are always more buffers than credit.
+void replay_j25(const Json& line, const NetworkSemantics& semantics) {
+  std::ostringstream found;
+  found << std::boolalpha;
+  SenderBench two(semantics, 2);
+  SenderBench none(semantics, 0);
+  for (std::uint32_t bytes = 1; bytes <= 5; ++bytes) {
+    two.data(bytes);
+    none.data(bytes);
+  }
+  found << announces_backlog(two, 2, [&two] { two.add_reader(); }) << ' '
+        << announces_backlog(two, 0, [&two] { two.queue.add_credit(1, 0); }) << ", "
+        << announces_backlog(none, 0, [&none] { none.add_reader(); }) << ' '
+        << announces_backlog(none, 2, [&none] { none.queue.add_credit(1, 2); }) << ' '
+        << announces_backlog(none, 0, [&none] { none.queue.add_credit(1, 0); });
+  expect_equal("found", line.at("found"), found.str());
+}
+
+// Names items: data by its size, priority events "#", other events "e".
+class NameSink final : public MessageSink {
+ public:
+  explicit NameSink(const WireFormat& wire) : wire_(wire) {}
+  void send(WireMessageHandle message, bool flow_controlled) override {
+    const BufferResponse one = wire_.parse_buffer_response(*message);
+    names_ += names_.empty() ? "" : " ";
+    if (one.is_buffer()) {
+      names_ += std::to_string(one.payload.size());
+    } else {
+      names_ += has_priority(one.type) ? "#" : "e";
+    }
+    if (flow_controlled && on_written) on_written();
+  }
+  [[nodiscard]] bool is_writable() const override { return writable; }
+  [[nodiscard]] std::string take() { return std::exchange(names_, {}); }
+
+  base::InplaceFunction<void()> on_written;
+  bool writable = true;
+
+ private:
+  const WireFormat& wire_;
+  std::string names_;
+};
+
+// Three readers on one connection. All have four buffers, the second an event behind them and credit
+// for two; what is a priority event of the third overtakes its own buffers alone.
+void replay_round_robin(const Json& line, const NetworkSemantics& semantics) {
+  constexpr std::int32_t kCredit[] = {4, 2, 4};
+  flow_f120::WrittenSegments segments;
+  WirePool wire;
+  NameSink sink(semantics.wire);
+  std::vector<std::unique_ptr<PipelinedSubpartition>> subpartitions;
+  PartitionRequestQueue queue(sink, wire, semantics);
+  sink.on_written = [&queue] { queue.on_written(); };
+  sink.writable = false;
+  const auto add = [&subpartitions](std::size_t reader, BufferConsumer item) {
+    PipelinedSubpartition& one = *subpartitions[reader];
+    if (one.add(std::move(item))) one.notify_data_available();
+  };
+  for (std::size_t reader = 0; reader < 3; ++reader) {
+    subpartitions.push_back(
+        std::make_unique<PipelinedSubpartition>(nullptr, semantics, ResultSubpartitionInfo{}, 2));
+    queue.add_reader(reader + 1, kCredit[reader], *subpartitions[reader],
+                     static_cast<std::int32_t>(reader));
+    for (std::size_t i = 0; i < 4; ++i) {
+      const auto bytes = static_cast<std::uint32_t>(10 * (reader + 1) + i);
+      add(reader, BufferConsumer(segments.make(bytes, 64, true)));
+    }
+  }
+  add(1, flow_f120::consumer_of(flow_f120::event_of("cancel", 1)));
+  add(2, flow_f120::consumer_of(flow_f120::event_of("unaligned", 2)));
+  // Else the last finished buffer would wait for something behind it.
+  for (const auto& one : subpartitions) {
+    if (one->flush()) one->notify_data_available();
+  }
+  sink.writable = true;
+  queue.on_written();
+  std::string found = sink.take() + "; then credit 1 for the second:";
+  // One at a time, as long as something comes.
+  while (!subpartitions[1]->queue().empty()) {
+    queue.add_credit(2, 1);
+    const std::string sent = sink.take();
+    if (sent.empty()) break;
+    found += " " + sent;
+  }
+  expect_equal("found", line.at("found"), found);
+}
+
 void replay_reader_created(const Json& line, const NetworkSemantics& semantics) {
   SenderBench bench(semantics, 2);
   bench.data(4);
@@ -330,6 +441,7 @@ ReplayFlow replay_of(const std::string& id) {
       {"J12", &replay_j12},
       {"J13", &replay_j13_j14},
       {"J14", &replay_j13_j14},
+      {"J14.pileUp", &replay_j13_j14},
       {"J15.message", &replay_j15_message},
       {"J16", &replay_j16},
       {"J20", &replay_j20},
@@ -337,6 +449,8 @@ ReplayFlow replay_of(const std::string& id) {
       {"J22", &replay_j22},
       {"J23", &replay_j23},
       {"J24", &replay_j24},
+      {"J25", &replay_j25},
+      {"J.roundRobin", &replay_round_robin},
       {"J.readerCreated", &replay_reader_created},
       {"J33", &replay_j33},
   };
