@@ -183,6 +183,8 @@ class MessageSink {
   // Whether flow-controlled messages may be sent at all; when that comes back, `on_written` is
   // called at the sender.
   [[nodiscard]] virtual bool is_writable() const { return true; }
+  // Closes the connection (1.10, at the consumer); nothing is sent afterwards.
+  virtual void close() {}
 
  protected:
   ~MessageSink() = default;

@@ -44,13 +44,14 @@ class NetworkEnvironment::Impl final : public ConnectionManager {
                       environment.config_.connection_reuse) {}
     void open();
     void send(WireMessageHandle message, bool flow_controlled) override;
+    // The server's end goes when it learns of it.
+    void close() override { send(make_close_request(environment_.wire_), false); }
 
     [[nodiscard]] ConnectionId id() const { return id_; }
     [[nodiscard]] PartitionRequestClient& client() { return client_; }
 
     const ProcessId server_;
     const std::int32_t index_;  // Flink ConnectionID
-    bool lost_ = false;         // the server is gone; the next request opens a new connection
 
    private:
     Impl& environment_;
@@ -106,7 +107,6 @@ class NetworkEnvironment::Impl final : public ConnectionManager {
 void NetworkEnvironment::Impl::ClientEnd::open() {
   // Bound to this end, which may be closed long before the server dies.
   id_ = environment_.ports_.links->open(server_, lifeline_.bind([this] {
-    lost_ = true;
     client_.on_connection_closed("Connection unexpectedly closed by remote task manager '" +
                                  environment_.peers_.address_of(server_) +
                                  "'. This might indicate that the remote task manager was lost.");
@@ -155,7 +155,9 @@ PartitionRequestClient& NetworkEnvironment::Impl::create_partition_request_clien
   const std::int32_t index =
       config_.semantics->shares_connections ? data_set % config_.max_num_tcp_connections : data_set;
   for (const auto& [id, end] : clients_) {
-    if (end->server_ == producer && end->index_ == index && !end->lost_) return end->client();
+    if (end->server_ == producer && end->index_ == index && !end->client().is_closed()) {
+      return end->client();
+    }
   }
   auto end = std::make_unique<ClientEnd>(*this, producer, index);
   end->open();

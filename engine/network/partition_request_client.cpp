@@ -92,6 +92,7 @@ RemoteInputChannel* PartitionRequestClient::find(InputChannelId id) const {
 }
 
 void PartitionRequestClient::receive(const WireMessage& message) {
+  if (closed_) return;  // it was on its way
   switch (kind_of(message)) {
     case MessageKind::kBufferResponse: {
       const BufferResponse response = semantics_.wire.parse_buffer_response(message);
@@ -118,6 +119,12 @@ void PartitionRequestClient::receive(const WireMessage& message) {
 void PartitionRequestClient::on_connection_closed(const std::string& reason) {
   closed_ = true;
   for (const auto& [id, channel] : channels_) channel->on_error(reason);
+}
+
+void PartitionRequestClient::fail(const std::string& reason) {
+  if (closed_) return;
+  sink_.close();
+  on_connection_closed(reason);
 }
 
 }  // namespace tailrace::engine

@@ -43,6 +43,9 @@ class PartitionRequestClient {
   void on_written();
   // The server is gone: every channel that is left fails. Nothing is sent from now on.
   void on_connection_closed(const std::string& reason);
+  // 1.10: what arrived breaks the protocol. Closes the connection, and every channel fails.
+  void fail(const std::string& reason);
+  [[nodiscard]] bool is_closed() const { return closed_; }
 
  private:
   struct Outbound {

@@ -371,8 +371,9 @@ void replay_receiver(const Json& line) {
   for (const Json& step : line.at("steps")) {
     const std::string where = step_name(number++, step);
     if (step.contains("exception")) {
-      // Flink tells the reader of the channel; here the broken protocol ends the run at once.
-      expect_equal(where + "exception", true, violated);
+      // Flink tells the reader of the channel; here the gate has failed, or the broken protocol has
+      // ended the run at once.
+      expect_equal(where + "exception", true, violated || replay.gate->has_failed());
       break;
     }
     try {

@@ -57,6 +57,7 @@ class WordSink final : public engine::MessageSink {
     if (flow_controlled && on_written) on_written();
   }
   [[nodiscard]] bool is_writable() const override { return writable; }
+  void close() override { is_closed = true; }
   // What was sent since the last call; "-": nothing.
   [[nodiscard]] std::string take() {
     const std::string words = std::exchange(words_, {});
@@ -65,6 +66,7 @@ class WordSink final : public engine::MessageSink {
 
   base::InplaceFunction<void()> on_written;
   bool writable = true;
+  bool is_closed = false;
 
  private:
   const engine::WireFormat& wire_;

@@ -216,6 +216,32 @@ void replay_j16(const Json& line, const NetworkSemantics& semantics) {
   expect_equal("channel0", line.at("channel0"), bench.gate->has_failed() ? "error" : "ok");
 }
 
+// 1.10: such a message closes the connection, which fails channels of other gates, too.
+void replay_no_buffer(const Json& line, const NetworkSemantics& semantics) {
+  ReceiverBench bench(semantics, 1, 1, 1);
+  bench.gate->request_partitions();
+  InputGateDescriptor descriptor;
+  descriptor.channels.push_back({{0, 1, {1}}, 1, {2}});
+  SingleInputGate other(descriptor,
+                        SingleInputGate::Environment{bench.ports, bench.config, bench.global, bench,
+                                                     bench.partitions, bench.next_channel_id},
+                        [](const std::string&) {});
+  other.request_partitions();
+  std::vector<Buffer> taken;
+  while (NetworkBuffer* segment = bench.channel(0).request_buffer()) {
+    taken.emplace_back(*segment, 0, 0);
+  }
+  bench.data(0, 0);
+  // Errors of channels show when their gates are polled.
+  static_cast<void>(bench.gate->poll_next());
+  static_cast<void>(other.poll_next());
+  const auto state = [](bool failed) { return std::string(failed ? "error" : "ok"); };
+  expect_equal("found", line.at("found"),
+               "channel " + state(bench.gate->has_failed()) + ", other channel " +
+                   state(other.has_failed()) + ", connection " +
+                   (bench.sink.is_closed ? "closed" : "ok"));
+}
+
 void replay_j20(const Json& line, const NetworkSemantics& semantics) {
   SenderBench bench(semantics, 0);
   bench.add_reader();
@@ -444,6 +470,7 @@ ReplayFlow replay_of(const std::string& id) {
       {"J14.pileUp", &replay_j13_j14},
       {"J15.message", &replay_j15_message},
       {"J16", &replay_j16},
+      {"J.noBuffer", &replay_no_buffer},
       {"J20", &replay_j20},
       {"J21", &replay_j21},
       {"J22", &replay_j22},

@@ -70,6 +70,7 @@ TEST(FlowRows, NoneOfTheTablesIsMissing) {
   for (int i = 1; i <= 25; ++i) {
     EXPECT_TRUE(names.contains("J" + std::to_string(i) + "_f120")) << i;
   }
+  EXPECT_TRUE(names.contains("J_noBuffer_f110"));
   EXPECT_TRUE(names.contains("J14_pileUp_f120"));
   EXPECT_TRUE(names.contains("J_roundRobin_f120"));
   EXPECT_TRUE(names.contains("J33_f120"));

@@ -115,7 +115,10 @@ void RemoteInputChannel110::on_buffer_response(const BufferResponse& response) {
   NetworkItem item;
   if (response.is_buffer()) {
     NetworkBuffer* segment = request_buffer();
-    TAILRACE_ASSERT_MSG(segment != nullptr, "no buffer available in a credit-based input channel");
+    if (segment == nullptr) {
+      client_->fail("No buffer available in credit-based input channel.");
+      return;
+    }
     item.buffer = take_payload(response, *segment);
   } else {
     item.event = std::make_shared<const std::vector<std::byte>>(payload.begin(), payload.end());
