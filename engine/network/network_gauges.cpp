@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/network/local_buffer_pool.hpp"
 #include "engine/network/f120/buffer_debloater.hpp"
+#include "engine/network/local_buffer_pool.hpp"
 #include "engine/network/result_partition.hpp"
 #include "engine/network/single_input_gate.hpp"
 #include "sim/base/assert.hpp"

@@ -106,9 +106,8 @@ void append_file_once(const StreamStateHandlePtr& stream, FileNames& paths) {
   if (stream == nullptr) return;
   const auto* file = std::get_if<FileStateHandle>(stream.get());
   if (file == nullptr || (!paths.empty() && *paths.back() == file->path)) return;
-  const bool known = std::any_of(paths.begin(), paths.end(), [file](const std::string* path) {
-    return *path == file->path;
-  });
+  const bool known = std::any_of(paths.begin(), paths.end(),
+                                 [file](const std::string* path) { return *path == file->path; });
   if (!known) paths.push_back(&file->path);
 }
 

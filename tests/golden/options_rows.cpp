@@ -11,11 +11,11 @@
 namespace tailrace::golden {
 namespace {
 
+using base::Duration;
 using engine::AlignmentType;
 using engine::CheckpointOptions;
 using engine::CheckpointType;
 using engine::DataType;
-using base::Duration;
 
 CheckpointOptions aligned_options() {
   return {};

@@ -354,8 +354,9 @@ void replay_deserialiser(const Json& line) {
       const bool found = deserializer.next_payload(payload);
       expect_equal(where + "record", call.at(0), found ? Json(next_record) : Json());
       if (found) {
-        const std::vector<std::byte> bytes =
-            bytes_of_record(next_record, record_bytes_of(line.at("payloads").at(static_cast<std::size_t>(next_record))));
+        const std::vector<std::byte> bytes = bytes_of_record(
+            next_record,
+            record_bytes_of(line.at("payloads").at(static_cast<std::size_t>(next_record))));
         const bool same = std::equal(payload.begin(), payload.end(), bytes.begin(), bytes.end());
         expect_equal(where + "payload", true, same);
         ++next_record;

@@ -206,15 +206,16 @@ TEST(MetadataReader, NamesKindsWithoutAHandleWithTheirOffset) {
 }
 
 TEST(MetadataReader, ReadsTheBuffersInFlightOfAChannel) {
-  const auto reading = read_checkpoint_metadata(with_fields({.input_channels = [](MetadataOutput& out) {
-    out.count(1);
-    for (int i = 1; i < 4; ++i) out.i32(i);
-    out.count(2);
-    out.i64(4);
-    out.i64(40);
-    out.i64(72);
-    write_in_line(out);
-  }}));
+  const auto reading =
+      read_checkpoint_metadata(with_fields({.input_channels = [](MetadataOutput& out) {
+        out.count(1);
+        for (int i = 1; i < 4; ++i) out.i32(i);
+        out.count(2);
+        out.i64(4);
+        out.i64(40);
+        out.i64(72);
+        write_in_line(out);
+      }}));
   ASSERT_TRUE(reading.ok());
   const OperatorStates& states = reading.value().metadata.operator_states;
   const auto& channels = states.begin()->second.subtasks.at(1).input_channels;
