@@ -9,6 +9,7 @@ namespace tailrace::engine {
 
 // Null: nothing happens.
 inline void prefetch_bytes(const void* object, std::size_t size) {
+  if (object == nullptr) return;
   constexpr std::size_t kCacheLine = 64;
   const auto* bytes = static_cast<const char*>(object);
   for (std::size_t at = 0; at < size; at += kCacheLine) __builtin_prefetch(bytes + at);
