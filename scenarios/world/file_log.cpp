@@ -133,6 +133,16 @@ std::string_view FileLog::line_text(const Partition& partition, std::int64_t ind
   return line;
 }
 
+std::vector<engine::PartitionPosition> FileLog::positions(
+    engine::OperatorStateBackend& state) const {
+  std::vector<engine::PartitionPosition> positions;
+  for (const engine::Bytes& element :
+       state.get_list_state<engine::Bytes>(engine::kLineSourceState).get()) {
+    positions.push_back(engine::decode_position(element));
+  }
+  return positions;
+}
+
 std::int64_t FileLog::lines_in(std::int32_t partition) const {
   return partitions_.at(static_cast<std::size_t>(partition)).lines;
 }
