@@ -374,6 +374,10 @@ void StreamTask::pay_done() {
     async_pool_->execute(std::move(runnable));
   }
   checkpoint_start_ = {};
+  for (const auto& [gate, channel] : resuming_) {
+    if (!canceled_) gates_[gate]->resume_consumption(channel);
+  }
+  resuming_.clear();
   step();
 }
 

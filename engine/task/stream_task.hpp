@@ -308,6 +308,7 @@ class StreamTask final : private CheckpointListener,
   // Once the synchronous part is paid for, they go to the pool.
   std::vector<std::shared_ptr<AsyncCheckpointRunnable>> starting_;
   std::unique_ptr<AsyncOperationsPool> async_pool_;
+  std::vector<std::pair<std::size_t, ChannelIndex>> resuming_;  // gate and channel, when paid for
   TimerId source_timer_;
 
   // With a service time. The record that is being served does not hold the buffer it came from.

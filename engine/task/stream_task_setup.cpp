@@ -57,6 +57,12 @@ void StreamTask::set_up_inputs() {
   for (const InputGateDescriptor& gate : descriptor_->gates) {
     gates_.push_back(network_->create_gate(
         gate, lifeline_.bind([this](std::string cause) { host_->invokable_failed(cause); })));
+    // Flink resumes the channels behind the snapshot's synchronous part, which takes time.
+    gates_.back()->set_resume_deferral([this, gate = gates_.size() - 1](ChannelIndex channel) {
+      if (spent_.ns == 0) return false;
+      resuming_.emplace_back(gate, channel);
+      return true;
+    });
     for (std::size_t i = 0; i < gate.channels.size(); ++i) readers_.emplace_back(gate.type);
   }
   InputGate* gate = gates_.front().get();
