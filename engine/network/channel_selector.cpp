@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/state/java_hash.hpp"
 #include "engine/state/key_group_assignment.hpp"
 #include "sim/base/assert.hpp"
 
@@ -45,13 +46,21 @@ class Shuffle final : public ChannelSelector {
   std::string stream_;
 };
 
+std::int32_t text_hash(const Record& record) {
+  return java_string_hash(record.text);
+}
+std::int32_t number_hash(const Record& record) {
+  return java_long_hash(leading_number(record.text));
+}
+
 // Flink KeyGroupStreamPartitioner.
+template <std::int32_t (*kHash)(const Record& record)>
 class KeyGroup final : public ChannelSelector {
  public:
   KeyGroup(std::int32_t channels, std::int32_t max_parallelism)
       : channels_(channels), max_parallelism_(max_parallelism) {}
   std::int32_t select(const Record& record) override {
-    const std::int32_t group = assign_to_key_group(java_string_hash(record.text), max_parallelism_);
+    const std::int32_t group = assign_to_key_group(kHash(record), max_parallelism_);
     return compute_operator_index_for_key_group(max_parallelism_, channels_, group);
   }
 
@@ -89,7 +98,10 @@ std::unique_ptr<ChannelSelector> make_channel_selector(const ChannelSelectorConf
       TAILRACE_ASSERT(config.random != nullptr);
       return std::make_unique<Shuffle>(channels, *config.random, config.random_stream);
     case PartitionerKind::kHash:
-      return std::make_unique<KeyGroup>(channels, config.max_parallelism);
+      if (config.type == RecordType::kNumberedString) {
+        return std::make_unique<KeyGroup<number_hash>>(channels, config.max_parallelism);
+      }
+      return std::make_unique<KeyGroup<text_hash>>(channels, config.max_parallelism);
     case PartitionerKind::kBroadcast:
       return std::make_unique<Broadcast>();
   }

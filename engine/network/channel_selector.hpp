@@ -27,13 +27,15 @@ struct ChannelSelectorConfig {
   std::int32_t channels = 1;  // subpartitions of this producer
   // Of the consumer vertex (S-2.8); hash only.
   std::int32_t max_parallelism = 128;
+  // Of the edge: where a record has its key; hash only.
+  RecordType type = RecordType::kString;
   // Rebalance and shuffle only; outlives the selector.
   RandomDraws* random = nullptr;
   // Unique to this edge and subtask, so that no other edge shifts its draws.
   std::string random_stream;
 };
 
-// The key of kHash is `Record::text`.
+// The key of kHash is `Record::text`, or of a kNumberedString its number.
 [[nodiscard]] std::unique_ptr<ChannelSelector> make_channel_selector(
     const ChannelSelectorConfig& config);
 

@@ -12,6 +12,7 @@
 #include "engine/ids.hpp"
 #include "engine/ports.hpp"
 #include "engine/record.hpp"
+#include "engine/state/key_serializer.hpp"
 
 namespace tailrace::engine {
 
@@ -77,6 +78,10 @@ class StreamOperatorFactory {
   [[nodiscard]] virtual std::unique_ptr<StreamOperator> create() const = 0;
   [[nodiscard]] virtual bool is_source() const { return false; }
   [[nodiscard]] virtual bool is_keyed() const { return false; }
+  // Of its keys; keyed operators only.
+  [[nodiscard]] virtual const KeySerializer& key_serializer() const {
+    return string_key_serializer();
+  }
 };
 
 }  // namespace tailrace::engine

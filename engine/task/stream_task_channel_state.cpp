@@ -126,6 +126,7 @@ void StreamTask::demultiplex_inputs() {
       config.kind = descriptor_->job_vertex().inputs[g].partitioner;
       config.channels = descriptor_->parallelism;
       config.max_parallelism = descriptor_->max_parallelism;
+      config.type = descriptor_->gates[g].type;
       filter = make_channel_selector(config);
     }
     for (std::int32_t c = 0; c < gates_[g]->channel_count(); ++c, ++reader) {

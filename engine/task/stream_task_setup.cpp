@@ -41,6 +41,7 @@ void StreamTask::set_up_outputs() {
     selector.kind = output.partitioner;
     selector.channels = output.subpartitions;
     selector.max_parallelism = target.max_parallelism;
+    selector.type = output.type;
     selector.random = ports_.random;
     selector.random_stream = "partitioner/" + vertex.name + "/" + std::to_string(i) + "/" +
                              std::to_string(descriptor_->subtask);
@@ -169,6 +170,7 @@ void StreamTask::restore_next_operator() {
   const ChainedOperator& op = descriptor_->job_vertex().chain[index];
   OperatorStateRequest request;
   request.keyed = op.factory->is_keyed();
+  request.keys = &op.factory->key_serializer();
   request.max_parallelism = descriptor_->max_parallelism;
   request.range = compute_key_group_range_for_operator_index(
       descriptor_->max_parallelism, descriptor_->parallelism, descriptor_->subtask);

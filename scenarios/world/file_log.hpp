@@ -18,6 +18,7 @@
 
 #include "engine/ports.hpp"
 #include "scenarios/model.hpp"
+#include "scenarios/world/source_log.hpp"
 
 namespace tailrace::scenarios {
 
@@ -34,7 +35,7 @@ inline constexpr std::int32_t kMadeUpTexts = 1000;
 // Requires: wire_bytes >= 15; 0 <= number < kMadeUpTexts.
 [[nodiscard]] std::string made_up_text(std::int64_t wire_bytes, std::int32_t number);
 
-class FileLog final : public engine::ReplayableLog {
+class FileLog final : public engine::ReplayableLog, public SourceLog {
  public:
   // `text` is the whole file; a last line without line end counts. Requires: partitions > 0.
   FileLog(std::string text, std::int32_t partitions, OfferedLoad load, bool finite,
@@ -52,23 +53,23 @@ class FileLog final : public engine::ReplayableLog {
                                          std::int64_t position) const override;
   [[nodiscard]] bool finite() const override { return finite_; }
 
-  // Lines that have come into being until now. With a load of `max` a line comes into being when it
-  // is read.
-  [[nodiscard]] std::int64_t lines_offered() const;
-  // Lines read again after somebody had read on behind them: what failures made the sources replay.
-  [[nodiscard]] std::int64_t lines_replayed() const { return replayed_; }
-  // Somebody has read on behind the last line of every partition.
-  [[nodiscard]] bool exhausted() const { return exhausted_partitions_ == partition_count(); }
-  // Runs once, when that happens; inside a read.
-  void on_exhausted(base::Callback callback) { on_exhausted_ = std::move(callback); }
-  // Lines of [begin(partition), position).
-  [[nodiscard]] std::int64_t lines_before(std::int32_t partition, std::int64_t position) const;
-  [[nodiscard]] std::int64_t lines_in(std::int32_t partition) const;
-  // Lines of a partition that somebody has read on behind.
-  [[nodiscard]] std::int64_t lines_read(std::int32_t partition) const;
-  // The first `count` lines of a partition; reads nothing in the sense of `read`.
+  [[nodiscard]] std::shared_ptr<const engine::StreamOperatorFactory> source() override {
+    return engine::make_line_source_factory(*this);
+  }
+  [[nodiscard]] std::vector<engine::PartitionPosition> positions(
+      engine::OperatorStateBackend& state) const override;
+  [[nodiscard]] std::int64_t lines_offered() const override;
+  [[nodiscard]] std::int64_t lines_replayed() const override { return replayed_; }
+  [[nodiscard]] bool exhausted() const override {
+    return exhausted_partitions_ == partition_count();
+  }
+  void on_exhausted(base::Callback callback) override { on_exhausted_ = std::move(callback); }
+  [[nodiscard]] std::int64_t lines_before(std::int32_t partition,
+                                          std::int64_t position) const override;
+  [[nodiscard]] std::int64_t lines_in(std::int32_t partition) const override;
+  [[nodiscard]] std::int64_t lines_read(std::int32_t partition) const override;
   void for_each_line(std::int32_t partition, std::int64_t count,
-                     const std::function<void(std::string_view line)>& visit) const;
+                     const std::function<void(std::string_view line)>& visit) const override;
   // When the last line comes into being; nothing with a load of `max`.
   [[nodiscard]] std::optional<Time> offered_until() const;
 

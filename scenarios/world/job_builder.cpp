@@ -7,10 +7,13 @@
 
 #include "engine/state/data_view.hpp"
 #include "engine/task/operators/keyed_count.hpp"
-#include "engine/task/operators/line_source.hpp"
+#include "engine/task/operators/keyed_update.hpp"
 #include "engine/task/operators/sinks.hpp"
 #include "engine/task/operators/stateless.hpp"
 #include "scenarios/diagnostics.hpp"
+#include "scenarios/sections.hpp"
+#include "scenarios/world/file_log.hpp"
+#include "scenarios/world/shard_log.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::scenarios {
@@ -67,18 +70,51 @@ std::int32_t largest_parallelism(const Scenario& scenario, std::int32_t op) {
   return largest;
 }
 
-std::shared_ptr<const engine::StreamOperatorFactory> factory_of(const OperatorSpec& op,
+// The number of an operator's records, or their text, is what keyed state behind it goes by.
+engine::RecordType output_type(const Scenario& scenario, std::int32_t op);
+
+// All keys that the sources of shards before an operator have.
+std::shared_ptr<const std::vector<std::int64_t>> keys_before(const Scenario& scenario,
+                                                             std::int32_t op) {
+  auto keys = std::make_shared<std::vector<std::int64_t>>();
+  for (const std::int32_t source : shards_before(scenario.job, op)) {
+    const OperatorSpec& spec = scenario.job.operators[static_cast<std::size_t>(source)];
+    const std::vector<std::int64_t> all =
+        ShardKeys(spec.keys, spec.shards, scenario.job.max_parallelism).all();
+    keys->insert(keys->end(), all.begin(), all.end());
+  }
+  std::sort(keys->begin(), keys->end());
+  keys->erase(std::unique(keys->begin(), keys->end()), keys->end());
+  return keys;
+}
+
+std::shared_ptr<const engine::StreamOperatorFactory> keyed_factory_of(const Scenario& scenario,
+                                                                      std::int32_t index) {
+  const OperatorSpec& op = scenario.job.operators[static_cast<std::size_t>(index)];
+  const engine::RecordType input =
+      op.inputs.empty() ? engine::RecordType::kString : output_type(scenario, op.inputs.front());
+  if (op.function != OperatorFunction::kUpdate) return engine::make_keyed_count_factory(input);
+  engine::KeyedUpdateConfig config;
+  config.input = input;
+  config.bytes_per_key = op.state.bytes_per_key;
+  config.update_ppm = op.state.update_ppm;
+  if (op.state.preload) config.preload = keys_before(scenario, index);
+  return engine::make_keyed_update_factory(std::move(config));
+}
+
+std::shared_ptr<const engine::StreamOperatorFactory> factory_of(const Scenario& scenario,
                                                                 std::int32_t index,
                                                                 const JobEnds& ends) {
+  const OperatorSpec& op = scenario.job.operators[static_cast<std::size_t>(index)];
   switch (op.kind) {
     case OperatorKind::kSource:
-      return engine::make_line_source_factory(*ends.logs.at(index));
+      return ends.logs.at(index)->source();
     case OperatorKind::kFlatMap:
     case OperatorKind::kMap:
       return op.function == OperatorFunction::kTokenize ? engine::make_tokenize_factory()
                                                         : engine::make_identity_factory();
     case OperatorKind::kKeyed:
-      return engine::make_keyed_count_factory();
+      return keyed_factory_of(scenario, index);
     case OperatorKind::kSink:
       return op.guarantee == Guarantee::kExactlyOnce
                  ? engine::make_two_phase_commit_sink_factory(*ends.stores.at(index))
@@ -88,14 +124,14 @@ std::shared_ptr<const engine::StreamOperatorFactory> factory_of(const OperatorSp
   return nullptr;
 }
 
-// What an operator emits: the keyed count pairs of word and count, everything else what it reads.
+// What an operator emits: the keyed count pairs of text and count, everything else what it reads.
 engine::RecordType output_type(const Scenario& scenario, std::int32_t op) {
   const OperatorSpec& spec = scenario.job.operators[static_cast<std::size_t>(op)];
-  if (spec.kind == OperatorKind::kKeyed) return engine::RecordType::kStringLong;
-  if (spec.kind == OperatorKind::kMap && !spec.inputs.empty()) {
-    return output_type(scenario, spec.inputs.front());
-  }
-  return engine::RecordType::kString;
+  if (spec.function == OperatorFunction::kCount) return engine::RecordType::kStringLong;
+  const bool unchanged =
+      spec.function == OperatorFunction::kIdentity || spec.function == OperatorFunction::kUpdate;
+  if (unchanged && !spec.inputs.empty()) return output_type(scenario, spec.inputs.front());
+  return spec.shards > 0 ? engine::RecordType::kNumberedString : engine::RecordType::kString;
 }
 
 }  // namespace
@@ -109,6 +145,10 @@ JobEnds make_job_ends(const Scenario& scenario, const engine::Clock& clock) {
       ends.stores.emplace(index, std::make_unique<ExternalStore>(clock));
     }
     if (op.kind != OperatorKind::kSource) continue;
+    if (op.shards > 0) {
+      ends.logs.emplace(index, std::make_unique<ShardLog>(op, scenario.job.max_parallelism, clock));
+      continue;
+    }
     const std::int32_t partitions =
         std::max(kPartitionsMin, kPartitionsPerSubtask * largest_parallelism(scenario, index));
     ends.logs.emplace(
@@ -143,7 +183,7 @@ engine::StreamGraph build_stream_graph(const Scenario& scenario,
             : op.chaining;
     node.slot_sharing_group = op.slot_sharing_group.value_or("default");
     node.buffer_timeout = op.buffer_timeout;
-    node.factory = factory_of(op, index, ends);
+    node.factory = factory_of(scenario, index, ends);
     graph.nodes.push_back(std::move(node));
     for (std::size_t in = 0; in < op.inputs.size(); ++in) {
       graph.edges.push_back({op.inputs[in], index, static_cast<std::int32_t>(in), op.partitioner,

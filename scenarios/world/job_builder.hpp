@@ -8,13 +8,13 @@
 #include "engine/graph/stream_graph.hpp"
 #include "scenarios/model.hpp"
 #include "scenarios/world/external_store.hpp"
-#include "scenarios/world/file_log.hpp"
+#include "scenarios/world/source_log.hpp"
 
 namespace tailrace::scenarios {
 
 // What the job's ends are tied to; outlives every submission of the job.
 struct JobEnds {
-  std::map<std::int32_t, std::unique_ptr<FileLog>> logs;          // by operator index of the source
+  std::map<std::int32_t, std::unique_ptr<SourceLog>> logs;        // by operator index of the source
   std::map<std::int32_t, std::unique_ptr<ExternalStore>> stores;  // by operator index of the sink
 };
 

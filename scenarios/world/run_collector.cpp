@@ -4,6 +4,7 @@
 #include <charconv>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "analysis/ledger.hpp"
@@ -11,7 +12,6 @@
 #include "engine/graph/murmur3_128.hpp"
 #include "engine/state/keyed_state_reader.hpp"
 #include "engine/state/operator_state_backend.hpp"
-#include "engine/task/operators/line_source.hpp"
 #include "scenarios/world/job_settings.hpp"
 #include "scenarios/world/trace_kinds.hpp"
 #include "sim/base/assert.hpp"
@@ -33,12 +33,27 @@ analysis::Dataflow::Function function_of(const OperatorSpec& op) {
       return op.function == OperatorFunction::kTokenize ? analysis::Dataflow::Function::kTokenize
                                                         : analysis::Dataflow::Function::kIdentity;
     case OperatorKind::kKeyed:
-      return analysis::Dataflow::Function::kCount;
+      return op.function == OperatorFunction::kCount ? analysis::Dataflow::Function::kCount
+                                                     : analysis::Dataflow::Function::kIdentity;
     case OperatorKind::kSink:
       return analysis::Dataflow::Function::kSink;
   }
   TAILRACE_ASSERT_MSG(false, "an operator of an unknown kind");
   return {};
+}
+
+// What a dump says of the value of a key: a count, also of an update's value, which begins with how
+// often it was replaced.
+std::int64_t number_of(const OperatorSpec& op, std::string_view value) {
+  if (op.function == OperatorFunction::kUpdate) {
+    std::uint64_t number = 0;  // text of bytes: hexadecimal
+    value = value.substr(0, 2 * sizeof number);
+    std::from_chars(value.data(), value.data() + value.size(), number, 16);
+    return static_cast<std::int64_t>(number);
+  }
+  std::int64_t number = 0;
+  std::from_chars(value.data(), value.data() + value.size(), number);
+  return number;
 }
 
 bool is_ever_rescaled(const Scenario& scenario, std::int32_t op) {
@@ -67,7 +82,7 @@ std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source
   const OperatorSpec& op = scenario_->job.operators[static_cast<std::size_t>(source)];
   const auto state = snapshot_->operator_states.find(operator_id(op));
   if (state == snapshot_->operator_states.end()) return lines;
-  const FileLog& log = *ends_->logs.at(source);
+  const SourceLog& log = *ends_->logs.at(source);
   for (const auto& [subtask, part] : state->second.subtasks) {
     std::vector<engine::FetchedStream> streams;
     for (const engine::OperatorStateHandle& handle : part.managed_operator) {
@@ -78,9 +93,7 @@ std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source
     engine::OperatorStateBackend backend;
     const auto restored = backend.restore(part.managed_operator, streams);
     TAILRACE_ASSERT_MSG(restored.ok(), restored.error());
-    for (const engine::Bytes& element :
-         backend.get_list_state<engine::Bytes>(engine::kLineSourceState).get()) {
-      const engine::PartitionPosition position = engine::decode_position(element);
+    for (const engine::PartitionPosition& position : log.positions(backend)) {
       const bool first =
           lines.emplace(position.partition, log.lines_before(position.partition, position.position))
               .second;
@@ -130,7 +143,7 @@ std::optional<analysis::Audit> RunCollector::audit() const {
     }
   }
   if (finished_by_itself_) {
-    return audit_against([](const FileLog& log, std::int32_t, std::int32_t partition) {
+    return audit_against([](const SourceLog& log, std::int32_t, std::int32_t partition) {
       return log.lines_in(partition);
     });
   }
@@ -141,7 +154,7 @@ std::optional<analysis::Audit> RunCollector::audit() const {
     for (const auto& [source, log] : ends_->logs) covered.emplace(source, positions(source));
   }
   analysis::Audit audit =
-      audit_against([&covered](const FileLog&, std::int32_t source, std::int32_t partition) {
+      audit_against([&covered](const SourceLog&, std::int32_t source, std::int32_t partition) {
         const auto& lines = covered[source];
         const auto found = lines.find(partition);
         return found == lines.end() ? std::int64_t{0} : found->second;
@@ -149,9 +162,10 @@ std::optional<analysis::Audit> RunCollector::audit() const {
   if (cut_) {
     // Lost is what the last checkpoint covers and nobody has seen. What came after it was read, too,
     // and a sink that does not wait for checkpoints has written it: once is not too often.
-    audit.duplicated = audit_against([](const FileLog& log, std::int32_t, std::int32_t partition) {
-                         return log.lines_read(partition);
-                       }).duplicated;
+    audit.duplicated =
+        audit_against([](const SourceLog& log, std::int32_t, std::int32_t partition) {
+          return log.lines_read(partition);
+        }).duplicated;
   }
   return audit;
 }
@@ -184,8 +198,7 @@ void RunCollector::collect_state(RunOutcome& outcome) const {
           },
           [&](const engine::KeyedStateEntry& entry) {
             DumpRow row{entry.key, 0, op.id};
-            std::from_chars(entry.value.data(), entry.value.data() + entry.value.size(),
-                            row.number);
+            row.number = number_of(op, entry.value);
             outcome.state.push_back(std::move(row));
           });
       TAILRACE_ASSERT_MSG(entries.ok(), entries.error());

@@ -41,8 +41,8 @@ class RunCollector {
  private:
   [[nodiscard]] std::optional<analysis::Audit> audit() const;
   // The audit of a job to which the sources have offered so many lines of each partition.
-  using LinesOf =
-      std::function<std::int64_t(const FileLog& log, std::int32_t source, std::int32_t partition)>;
+  using LinesOf = std::function<std::int64_t(const SourceLog& log, std::int32_t source,
+                                             std::int32_t partition)>;
   [[nodiscard]] analysis::Audit audit_against(const LinesOf& lines_of) const;
   // How far each partition of a source had been read at the snapshot, in lines by partition.
   [[nodiscard]] std::map<std::int32_t, std::int64_t> positions(std::int32_t source) const;

@@ -29,7 +29,7 @@
 namespace tailrace::engine {
 
 // The value of the backend's current key. A small object to keep; valid as long as the backend.
-// T: std::int32_t, std::int64_t, std::string.
+// T: std::int32_t, std::int64_t, std::string, Bytes.
 template <typename T>
 class ValueState {
  public:
@@ -41,6 +41,9 @@ class ValueState {
     const T* state = table_->get(*context_);
     return state == nullptr ? std::optional<T>() : std::optional<T>(*state);
   }
+  // Null if there is none. May be changed in place until the next snapshot: what an earlier one sees
+  // has been copied. For large values, which `value` and `update` would copy each time.
+  [[nodiscard]] T* get() { return table_->get(*context_); }
   void update(T value) { table_->put(*context_, std::move(value)); }
   void clear() { table_->remove(*context_); }
 

@@ -28,7 +28,7 @@ std::shared_ptr<StateTable> make_state_table(const StateMetaInfo& meta, KeyGroup
   const std::string& kind = meta.option(kKeyedStateTypeOption);
   std::shared_ptr<StateTable> table;
   if (kind == "VALUE") {
-    table = first_with_serializer<std::int32_t, std::int64_t, std::string>(meta, range);
+    table = first_with_serializer<std::int32_t, std::int64_t, std::string, Bytes>(meta, range);
   } else if (kind == "LIST") {
     table = first_with_serializer<SharedList<std::int32_t>, SharedList<std::int64_t>,
                                   SharedList<std::string>>(meta, range);

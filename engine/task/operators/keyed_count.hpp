@@ -1,4 +1,4 @@
-// Counts the records of each key: emits (key, count so far) for every record.
+// Counts the records of each key: emits (text, count so far) for every record.
 #pragma once
 
 #include <memory>
@@ -7,9 +7,11 @@
 
 namespace tailrace::engine {
 
-// Name of its keyed value state (string -> long).
+// Name of its keyed value state (key -> long).
 inline constexpr const char* kCountState = "count";
 
-[[nodiscard]] std::shared_ptr<const StreamOperatorFactory> make_keyed_count_factory();
+// The key is the text of a record, or the number that it begins with, as the type of the input says.
+[[nodiscard]] std::shared_ptr<const StreamOperatorFactory> make_keyed_count_factory(
+    RecordType input = RecordType::kString);
 
 }  // namespace tailrace::engine
