@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <ostream>
 #include <string_view>
 
@@ -26,7 +27,7 @@ struct Arguments {
   std::string scenario;
   std::string seed;
   std::string until;
-  std::string series;
+  std::optional<std::string> series;
   std::vector<std::string> sets;
 };
 
@@ -131,12 +132,11 @@ int parse_and_run(const std::vector<std::string>& words, const Console& console)
   arguments.run.path = resolve_scenario(arguments.scenario, library);
   if (check_command->parsed()) return check(arguments, console);
   arguments.run.settings = given_settings(arguments);
-  if (!arguments.series.empty()) {
+  if (arguments.series) {
     if (!arguments.run.json) {
-      throw ScenarioError("--series " + in_quotes(arguments.series) +
-                          " is a member of the document that --json prints; add --json");
+      throw ScenarioError("--series is a member of the document that --json prints; add --json");
     }
-    arguments.run.series = parse_series("--series", arguments.series);
+    arguments.run.series = parse_series("--series", *arguments.series);
   }
   arguments.run.replay = "tailrace";
   for (const std::string& word : words) arguments.run.replay += ' ' + word;
