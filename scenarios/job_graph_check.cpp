@@ -174,6 +174,7 @@ void check_job_graph(Job& job, std::int32_t job_parallelism, Diagnostics& diagno
   settle_slot_sharing(job, order);
   check_max_parallelism(job, diagnostics);
   check_ends(job, diagnostics);
+  check_shards(job, diagnostics);
 }
 
 std::vector<TimelineEntry::Rescale> with_followers(const Job& job,

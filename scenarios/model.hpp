@@ -17,6 +17,7 @@
 #include "engine/graph/stream_graph.hpp"
 #include "scenarios/flink_options.hpp"
 #include "scenarios/position.hpp"
+#include "scenarios/shard_keys.hpp"
 #include "sim/base/rate.hpp"
 #include "sim/base/time.hpp"
 
@@ -78,7 +79,7 @@ struct Cluster {
 // --- job -------------------------------------------------------------------------------------
 
 enum class OperatorKind : std::uint8_t { kSource, kFlatMap, kMap, kKeyed, kSink };
-enum class OperatorFunction : std::uint8_t { kNone, kTokenize, kIdentity, kCount };
+enum class OperatorFunction : std::uint8_t { kNone, kTokenize, kIdentity, kCount, kUpdate };
 enum class Guarantee : std::uint8_t { kExactlyOnce, kAtLeastOnce };
 
 // How the lines of a source come into being.
@@ -89,10 +90,18 @@ struct OfferedLoad {
     Time from;
     std::int64_t records = 0;
     Duration per = Duration::seconds(1);
+    bool max = false;  // `max`, the last step of a source of shards: each one when it is read
   };
   Kind kind = Kind::kMax;
   Duration over;            // kOver: all lines, evenly
   std::vector<Step> steps;  // kSteps: ascending, the first one at 0
+};
+
+// What `do: update` keeps.
+struct KeyedState {
+  std::int64_t bytes_per_key = 0;
+  bool preload = false;
+  std::int64_t update_ppm = 1'000'000;  // of the records replace the value of their key
 };
 
 struct OperatorSpec {
@@ -115,8 +124,11 @@ struct OperatorSpec {
   std::int64_t made_up_records = 0;               // so many records of `record_bytes` on the wire
   std::int64_t record_bytes = 0;
   std::int32_t repeats = 1;  // sources: how many times over the file is read
+  std::int32_t shards = 0;   // sources: or so many generators without an end
+  SourceKeys keys;           // of the shards
   OfferedLoad load;          // sources
   bool finite = false;       // sources: `then: finish`
+  KeyedState state;          // kUpdate
   Position position;
   Position parallelism_position;
 };

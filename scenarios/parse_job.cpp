@@ -37,16 +37,21 @@ std::optional<OfferedLoad::Step> parse_step(const yaml::Node& node, const std::s
     diagnostics.error(node.items[0].position,
                       path + ": " + in_quotes(node.items[0].text) + ' ' + from.error());
   }
+  if (node.items[1].text == "max") {
+    if (!from.ok()) return std::nullopt;
+    return OfferedLoad::Step{.from = Time{from.value().ns}, .max = true};
+  }
   const Parsed<EventRate> rate = parse_rate(node.items[1].text);
   if (!rate.ok()) {
     diagnostics.error(node.items[1].position,
                       path + ": " + in_quotes(node.items[1].text) + ' ' + rate.error());
   }
   if (!from.ok() || !rate.ok()) return std::nullopt;
-  return OfferedLoad::Step{Time{from.value().ns}, rate.value().count, rate.value().per};
+  return OfferedLoad::Step{
+      .from = Time{from.value().ns}, .records = rate.value().count, .per = rate.value().per};
 }
 
-void parse_steps(const yaml::Node& node, const std::string& path, OfferedLoad& load,
+void parse_steps(const yaml::Node& node, const std::string& path, bool of_shards, OfferedLoad& load,
                  Diagnostics& diagnostics) {
   load.kind = OfferedLoad::Kind::kSteps;
   if (node.items.empty() || node.items.size() > kMostRateSteps) {
@@ -61,21 +66,28 @@ void parse_steps(const yaml::Node& node, const std::string& path, OfferedLoad& l
                         path + (load.steps.empty() ? ": the first step must begin at 0s"
                                                    : ": steps must be in the order of time"));
     }
+    // Behind such a step nobody could say when a record is due that comes after those it has let in.
+    if (step->max && !of_shards) {
+      diagnostics.error(item.position, path + ": only a source of shards has a step that says max");
+    } else if (step->max && &item != &node.items.back()) {
+      diagnostics.error(item.position, path + ": max can only be the last step");
+    }
     load.steps.push_back(*step);
   }
 }
 
-OfferedLoad parse_load(MapReader& reader, Diagnostics& diagnostics) {
+OfferedLoad parse_load(MapReader& reader, bool of_shards, Diagnostics& diagnostics) {
   OfferedLoad load;
   const yaml::Node* node = reader.find("rate");
   if (node == nullptr) return load;
   if (node->is_sequence()) {
-    parse_steps(*node, reader.path("rate"), load, diagnostics);
+    parse_steps(*node, reader.path("rate"), of_shards, load, diagnostics);
   } else if (node->is_mapping()) {
     load.kind = OfferedLoad::Kind::kOver;
     MapReader over = reader.section("rate", kRateOverSection);
     load.over = over.duration("over").value_or(Duration::seconds(1));
     if (node->entries.empty()) over.error_here("needs a time, such as {over: 45s}");
+    if (of_shards) reader.error("rate", "shards have no end, so there is no time for all records");
   } else if (node->is_scalar() && node->text == "max") {
     load.kind = OfferedLoad::Kind::kMax;
   } else {
@@ -86,7 +98,7 @@ OfferedLoad parse_load(MapReader& reader, Diagnostics& diagnostics) {
       return load;
     }
     load.kind = OfferedLoad::Kind::kSteps;
-    load.steps.push_back({Time{}, rate.value().count, rate.value().per});
+    load.steps.push_back({.from = Time{}, .records = rate.value().count, .per = rate.value().per});
   }
   return load;
 }
@@ -103,7 +115,8 @@ void parse_made_up(MapReader& reader, MapReader& from, OperatorSpec& op) {
   op.record_bytes = reader.size("size").value_or(find_key(kOperatorSection, "size")->min);
 }
 
-std::string parse_file(MapReader& reader, const std::string& directory, OperatorSpec& op) {
+std::string parse_file(MapReader& reader, const std::string& directory,
+                       std::int32_t max_parallelism, OperatorSpec& op) {
   if (!reader.has("from")) {
     reader.error_here(
         "is a source and has no \"from\", such as from: {file: text.txt} or from: {records: "
@@ -111,6 +124,11 @@ std::string parse_file(MapReader& reader, const std::string& directory, Operator
     return {};
   }
   MapReader from = reader.section("from", kSourceFromSection);
+  if (from.has("shards")) {
+    parse_shards(reader, from, max_parallelism, op);
+    return {};
+  }
+  if (reader.has("keys")) reader.error("keys", "only a source of shards has keys to choose");
   if (from.has("records")) {
     parse_made_up(reader, from, op);
     return {};
@@ -118,7 +136,7 @@ std::string parse_file(MapReader& reader, const std::string& directory, Operator
   if (reader.has("size"))
     reader.error("size", "only records that are made up have a size to choose");
   op.repeats = from.small("repeat");
-  if (!from.has("file")) from.error_here("needs a file or a number of records");
+  if (!from.has("file")) from.error_here("needs a file or a number of records or shards");
   std::string path = from.text("file").value_or("");
   if (path.empty()) return path;
   // Those from the command line are relative to where it was typed.
@@ -146,6 +164,7 @@ void parse_function(MapReader& reader, OperatorSpec& op, bool kind_is_known) {
   const std::optional<std::int32_t> choice = reader.choice("do");
   if (!kind_is_known) return;
   OperatorFunction wanted = OperatorFunction::kNone;
+  std::optional<OperatorFunction> other;
   const char* spelled = "";
   switch (op.kind) {
     case OperatorKind::kSource:
@@ -162,19 +181,26 @@ void parse_function(MapReader& reader, OperatorSpec& op, bool kind_is_known) {
       break;
     case OperatorKind::kKeyed:
       wanted = OperatorFunction::kCount;
-      spelled = "count";
+      other = OperatorFunction::kUpdate;
+      spelled = "count or update";
       break;
   }
   op.function = wanted;
   if (!reader.has("do")) {
     reader.error_here("has no \"do\"; of this kind there is do: " + std::string(spelled));
-  } else if (choice.has_value() && static_cast<OperatorFunction>(*choice + 1) != wanted) {
+    return;
+  }
+  if (!choice.has_value()) return;
+  const auto chosen = static_cast<OperatorFunction>(*choice + 1);
+  if (chosen == wanted || chosen == other) {
+    op.function = chosen;
+  } else {
     reader.error("do", "an operator of this kind can only do: " + std::string(spelled));
   }
 }
 
 OperatorSpec parse_operator(MapReader& reader, const std::string& directory,
-                            Diagnostics& diagnostics) {
+                            std::int32_t max_parallelism, Diagnostics& diagnostics) {
   OperatorSpec op;
   op.position = reader.position();
   op.id = reader.text("id").value_or("");
@@ -190,16 +216,21 @@ OperatorSpec parse_operator(MapReader& reader, const std::string& directory,
     only_for(reader, "size", is_source, "sources");
     only_for(reader, "rate", is_source, "sources");
     only_for(reader, "then", is_source, "sources");
+    only_for(reader, "keys", is_source, "sources");
+    only_for(reader, "state", op.function == OperatorFunction::kUpdate,
+             "keyed operators that do: update");
     only_for(reader, "guarantee", is_sink, "sinks");
     only_for(reader, "buffer_timeout", !is_sink, "operators that are no sinks");
     only_for(reader, "input", !is_source, "operators that are no sources");
     only_for(reader, "by", !is_source, "operators that are no sources");
   }
   if (is_source) {
-    op.file = parse_file(reader, directory, op);
-    op.load = parse_load(reader, diagnostics);
+    op.file = parse_file(reader, directory, max_parallelism, op);
+    op.load = parse_load(reader, op.shards > 0, diagnostics);
     op.finite = reader.choice("then").value_or(0) == 1;
+    if (op.finite && op.shards > 0) reader.error("then", "shards have no last record");
   }
+  if (op.function == OperatorFunction::kUpdate) op.state = parse_keyed_state(reader);
   if (is_sink) op.guarantee = static_cast<Guarantee>(reader.choice("guarantee").value_or(0));
   op.chaining = kChaining[static_cast<std::size_t>(reader.choice("chain").value_or(0))];
   op.cost = reader.time_span("cost");
@@ -281,7 +312,8 @@ Job parse_job(MapReader reader, const FlinkOptions& flink, const std::string& di
         id != nullptr && id->is_scalar() ? id->text : '[' + std::to_string(i) + ']';
     readers.emplace_back(&item, kOperatorSection, "job.operators." + name, list->position,
                          diagnostics);
-    job.operators.push_back(parse_operator(readers.back(), directory, diagnostics));
+    job.operators.push_back(
+        parse_operator(readers.back(), directory, job.max_parallelism, diagnostics));
   }
   for (std::size_t i = 0; i < readers.size(); ++i) {
     OperatorSpec& op = job.operators[i];

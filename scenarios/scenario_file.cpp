@@ -41,12 +41,31 @@ void parse_end(MapReader& reader, Scenario& scenario) {
 
 // With sources that never end, `until: sources_finished` would wait for ever.
 void check_end(MapReader& reader, const Scenario& scenario) {
-  if (scenario.ends_at != EndOfRun::kSourcesFinished || reader.has("duration")) return;
+  if (scenario.ends_at == EndOfRun::kDuration || reader.has("duration")) return;
   for (const OperatorSpec& op : scenario.job.operators) {
-    if (op.kind == OperatorKind::kSource && !op.finite) {
+    if (op.shards > 0) {
+      reader.error("until", "the shards of the source " + op.id +
+                                " have no last record; add a "
+                                "duration");
+    } else if (scenario.ends_at == EndOfRun::kSourcesFinished && op.kind == OperatorKind::kSource &&
+               !op.finite) {
       reader.error("until", "the source " + op.id +
                                 " stays open after its last record; add then: finish there, or a "
                                 "duration here");
+    }
+  }
+}
+
+// A subtask without a shard would take itself for a fresh one after a restore, as Flink 1.10 has it,
+// and read what others read.
+void check_shards_of_rescales(const Scenario& scenario, Diagnostics& diagnostics) {
+  for (const TimelineEntry& entry : scenario.timeline) {
+    for (const TimelineEntry::Rescale& change : entry.rescales) {
+      const OperatorSpec& op = scenario.job.operators[static_cast<std::size_t>(change.op)];
+      if (op.shards == 0 || change.parallelism <= op.shards) continue;
+      diagnostics.error(entry.position, "timeline: the source " + op.id + " has " +
+                                            std::to_string(op.shards) + " shards, not enough for " +
+                                            std::to_string(change.parallelism) + " subtasks");
     }
   }
 }
@@ -90,6 +109,7 @@ Scenario parse_scenario(const yaml::Node& root, const std::string& path, Diagnos
   check_end(reader, scenario);
   scenario.timeline =
       parse_timeline(reader.find("timeline"), scenario.job, scenario.cluster, diagnostics);
+  check_shards_of_rescales(scenario, diagnostics);
   check_store_moments(scenario, diagnostics);
   scenario.expectations = parse_expectations(reader.find("expect"), diagnostics);
   return scenario;

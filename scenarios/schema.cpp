@@ -97,7 +97,7 @@ constexpr std::array kOperatorKeys = std::to_array<KeySpec>({
     {"id", T::kName, kRequired, {}, 0, 0, {}, "unique in the job"},
     {"uid", T::kText, kOptional, {}, 0, 0, {}, "name of its state; by default the id"},
     {"kind", T::kChoice, kRequired, {}, 0, 0, "source|flat_map|map|keyed|sink", "of work"},
-    {"do", T::kChoice, kOptional, {}, 0, 0, "tokenize|identity|count", "what it does"},
+    {"do", T::kChoice, kOptional, {}, 0, 0, "tokenize|identity|count|update", "what it does"},
     {"input", T::kOther, kOptional, {}, 0, 0, {}, "an id or a list of ids"},
     {"by",
      T::kChoice,
@@ -126,14 +126,29 @@ constexpr std::array kOperatorKeys = std::to_array<KeySpec>({
     {"then", T::kChoice, kOptional, "stay", 0, 0, "stay|finish", "sources: after the last one"},
     {"guarantee", T::kChoice, kOptional, "exactly_once", 0, 0, "exactly_once|at_least_once",
      "sinks: in transactions, or as they come"},
-    {"keys", T::kOther, kNotYet, {}, 0, 0, {}, "distribution of keys"},
-    {"state", T::kOther, kNotYet, {}, 0, 0, {}, "size of state per key"},
+    {"keys", T::kSection, kOptional, {}, 0, 0, {}, "sources of shards: which keys come"},
+    {"state", T::kSection, kOptional, {}, 0, 0, {}, "update: how much, and how often"},
 });
 
 constexpr std::array kSourceFromKeys = std::to_array<KeySpec>({
     {"file", T::kText, kOptional, {}, 0, 0, {}, "a text file, a record a line"},
     {"records", T::kInteger, kOptional, {}, 1, 1'000'000'000, {}, "so many that are made up"},
     {"repeat", T::kInteger, kOptional, "1", 1, 1'000'000, {}, "so many times, one after the other"},
+    {"shards", T::kInteger, kOptional, {}, 1, 100'000, {}, "so many generators without an end"},
+});
+
+// A distribution keeps its keys in memory.
+constexpr std::array kSourceKeysKeys = std::to_array<KeySpec>({
+    {"distribution", T::kChoice, kRequired, {}, 0, 0, "balanced|uniform|zipf", "of the keys"},
+    {"count", T::kInteger, kRequired, {}, 1, 10'000'000, {}, "so many keys there are"},
+    {"active", T::kInteger, kOptional, {}, 1, 10'000'000, {}, "so many of them come; all"},
+    {"exponent", T::kMilli, kOptional, "1", 0, 10'000, {}, "zipf: how uneven"},
+});
+
+constexpr std::array kKeyedStateKeys = std::to_array<KeySpec>({
+    {"per_key", T::kSize, kRequired, {}, 1, 16'777'216, {}, "bytes of each key's value"},
+    {"preload", T::kBoolean, kOptional, "false", 0, 0, {}, "a fresh job starts with all keys"},
+    {"update", T::kPercent, kOptional, "100%", 0, 1'000'000, {}, "of the records replace a value"},
 });
 
 constexpr std::array kRateOverKeys = std::to_array<KeySpec>({
@@ -261,6 +276,8 @@ const SectionSpec kHighAvailabilitySection{"cluster.high_availability", kHighAva
 const SectionSpec kJobSection{"job", kJobKeys};
 const SectionSpec kOperatorSection{"job.operators[]", kOperatorKeys};
 const SectionSpec kSourceFromSection{"job.operators[].from", kSourceFromKeys};
+const SectionSpec kSourceKeysSection{"job.operators[].keys", kSourceKeysKeys};
+const SectionSpec kKeyedStateSection{"job.operators[].state", kKeyedStateKeys};
 const SectionSpec kRateOverSection{"job.operators[].rate", kRateOverKeys};
 const SectionSpec kTimelineSection{"timeline[]", kTimelineKeys};
 const SectionSpec kWhenSection{"timeline[].when", kWhenKeys};
@@ -296,6 +313,8 @@ std::span<const SectionSpec* const> all_sections() {
                                                                         &kJobSection,
                                                                         &kOperatorSection,
                                                                         &kSourceFromSection,
+                                                                        &kSourceKeysSection,
+                                                                        &kKeyedStateSection,
                                                                         &kRateOverSection,
                                                                         &kTimelineSection,
                                                                         &kWhenSection,

@@ -63,6 +63,8 @@ extern const SectionSpec kHighAvailabilitySection;
 extern const SectionSpec kJobSection;
 extern const SectionSpec kOperatorSection;
 extern const SectionSpec kSourceFromSection;
+extern const SectionSpec kSourceKeysSection;
+extern const SectionSpec kKeyedStateSection;
 extern const SectionSpec kRateOverSection;
 extern const SectionSpec kTimelineSection;
 extern const SectionSpec kWhenSection;

@@ -18,6 +18,24 @@ namespace tailrace::scenarios {
 [[nodiscard]] Job parse_job(MapReader reader, const FlinkOptions& flink,
                             const std::string& directory, Diagnostics& diagnostics);
 
+// What a source of shards says besides its rate: from, size, keys. Requires: it has from: {shards}.
+void parse_shards(MapReader& reader, MapReader& from, std::int32_t max_parallelism,
+                  OperatorSpec& op);
+// What do: update keeps.
+[[nodiscard]] KeyedState parse_keyed_state(MapReader& reader);
+
+// Whether a record that the operator emits begins with a number that is its key, as those of shards
+// do. Requires: a job graph without mistakes.
+[[nodiscard]] bool emits_numbered_records(const Job& job, std::int32_t op);
+
+// The sources of shards whose records reach an operator as they are, by index.
+// Requires: a job graph without cycles.
+[[nodiscard]] std::vector<std::int32_t> shards_before(const Job& job, std::int32_t op);
+
+// That each operator gets records of one kind, shards are enough for their subtasks, and what is to
+// be loaded is known. Requires: a job graph without cycles, parallelisms settled.
+void check_shards(const Job& job, Diagnostics& diagnostics);
+
 // Names, inputs, cycles, parallelisms. Requires: the operators are as parse_job reads them.
 void check_job_graph(Job& job, std::int32_t job_parallelism, Diagnostics& diagnostics);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scenarios/record_text.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::scenarios {
@@ -14,30 +15,15 @@ std::int64_t mul_div(std::int64_t a, std::int64_t b, std::int64_t c) {
   return static_cast<std::int64_t>(static_cast<Wide>(a) * b / c);
 }
 
-// Of a string's length on the wire, which counts one more than its characters.
-std::int64_t length_bytes(std::int64_t characters) {
-  std::int64_t bytes = 1;
-  for (std::int64_t rest = (characters + 1) / 128; rest > 0; rest /= 128) ++bytes;
-  return bytes;
-}
-
-constexpr std::int64_t kBytesBesideText = 4 + 1 + 8;  // length, tag, timestamp
-
 }  // namespace
 
 std::string made_up_text(std::int64_t wire_bytes, std::int32_t number) {
-  TAILRACE_ASSERT(wire_bytes >= 15 && number >= 0 && number < kMadeUpTexts);
-  const std::int64_t rest = wire_bytes - kBytesBesideText;
-  // The most characters that are not too long.
-  std::int64_t characters = rest - 1;
-  while (characters + length_bytes(characters) > rest) --characters;
-  std::string text(static_cast<std::size_t>(characters), 'a');
+  TAILRACE_ASSERT(number >= 0 && number < kMadeUpTexts);
+  std::string text = filled_text(wire_bytes, 'a');
+  // A letter of two bytes comes first, because the number is at the end.
+  if ((text.back() & 0x80) != 0) std::rotate(text.begin(), text.end() - 2, text.end());
   for (std::size_t at = text.size(); at > 0 && number > 0; number /= 26) {
     text[--at] = static_cast<char>('a' + number % 26);
-  }
-  if (characters + length_bytes(characters) < rest) {
-    text.front() = '\xc3';  // U+00E4, one character of two bytes here and there
-    text.insert(1, 1, '\xa4');
   }
   return text;
 }
