@@ -393,7 +393,12 @@ void ScenarioRun::apply_slow_downs() {
     for (const engine::JobVertex& vertex : scheduler->execution_graph().job_graph().vertices) {
       for (const engine::ChainedOperator& op : vertex.chain) {
         if (op.stream_node != slow_down.target.op) continue;
-        cluster_.slow_downs().set(vertex.index, slow_down.target.subtask, slow_down.factor_milli);
+        const std::int32_t one = slow_down.target.subtask;
+        const std::int32_t first = one < 0 ? 0 : one;
+        const std::int32_t last = one < 0 ? vertex.parallelism - 1 : one;
+        for (std::int32_t subtask = first; subtask <= last; ++subtask) {
+          cluster_.slow_downs().set(vertex.index, subtask, slow_down.factor_milli);
+        }
       }
     }
   }
