@@ -97,6 +97,21 @@ class Report(unittest.TestCase):
     def test_telling_runs_come_from_all_groups(self):
         self.assertEqual(accuracy.telling_runs(self.measured), sorted(self.measured))
 
+    def test_equal_numbers_give_equal_pictures(self):
+        try:
+            plt = accuracy.start_drawing()
+        except ModuleNotFoundError:
+            self.skipTest("there is no matplotlib")
+        with tempfile.TemporaryDirectory() as folder:
+            texts = []
+            for name in ("first", "second"):
+                numbers, runs = (Path(folder) / f"{name}-{what}.svg" for what in "ab")
+                accuracy.draw_numbers(plt, self.rows, numbers)
+                accuracy.draw_runs(plt, self.measured, self.predicted, runs)
+                texts.append((numbers.read_text(), runs.read_text()))
+        self.assertEqual(*texts)
+        self.assertIn("A01-base-50", texts[0][1])
+
     def test_the_readme_gets_the_short_table_between_its_marks(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "README.md"
