@@ -1,0 +1,19 @@
+// Operators that count what goes through them, and are otherwise those that they stand for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "engine/task/stream_operator.hpp"
+
+namespace tailrace::scenarios {
+
+class SeriesRecorder;
+
+// A factory of the same operators with a meter around each. `op`: index of the operator in the
+// scenario. The recorder outlives the factory and what it makes.
+[[nodiscard]] std::shared_ptr<const engine::StreamOperatorFactory> make_metered_factory(
+    SeriesRecorder& recorder, std::int32_t op,
+    std::shared_ptr<const engine::StreamOperatorFactory> factory);
+
+}  // namespace tailrace::scenarios
