@@ -122,6 +122,9 @@ class MeteredFactory final : public engine::StreamOperatorFactory {
   }
   [[nodiscard]] bool is_source() const override { return inner_->is_source(); }
   [[nodiscard]] bool is_keyed() const override { return inner_->is_keyed(); }
+  [[nodiscard]] const engine::KeySerializer& key_serializer() const override {
+    return inner_->key_serializer();
+  }
 
  private:
   Gauge gauge_;

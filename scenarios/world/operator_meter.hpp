@@ -1,4 +1,8 @@
 // Operators that count what goes through them, and are otherwise those that they stand for.
+//
+// Every virtual function of StreamOperator, SourceOperator and StreamOperatorFactory is forwarded: one
+// that is added there has to be added here, or a run with a series is another run, which series_test
+// notices if a scenario of the library depends on it.
 #pragma once
 
 #include <cstdint>

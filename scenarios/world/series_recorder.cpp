@@ -10,7 +10,6 @@
 #include "engine/network/network_gauges.hpp"
 #include "engine/network/result_partition.hpp"
 #include "engine/network/single_input_gate.hpp"
-#include "engine/state/operator_state_backend.hpp"
 #include "engine/task/operators/line_source.hpp"
 #include "scenarios/world/operator_meter.hpp"
 #include "sim/base/assert.hpp"
@@ -88,11 +87,8 @@ analysis::AttemptRow& SeriesRecorder::begin_attempt(std::int32_t op,
 }
 
 void SeriesRecorder::source_restored(std::int32_t op, const engine::OperatorContext& context) {
-  const auto& log = *ends_->logs.at(op);
-  const auto& positions =
-      context.operator_state->get_list_state<engine::Bytes>(engine::kLineSourceState).get();
-  for (const engine::Bytes& element : positions) {
-    const engine::PartitionPosition position = engine::decode_position(element);
+  const SourceLog& log = *ends_->logs.at(op);
+  for (const engine::PartitionPosition& position : log.positions(*context.operator_state)) {
     const std::int64_t from = log.lines_before(position.partition, position.position);
     const std::int64_t read = log.lines_read(position.partition);
     series_.replays.push_back(
