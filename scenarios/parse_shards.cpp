@@ -11,7 +11,9 @@ constexpr std::int64_t kDigitsMax = 19;  // of a long
 
 SourceKeys parse_keys(MapReader reader) {
   SourceKeys keys;
-  keys.distribution = static_cast<KeyDistribution>(reader.choice("distribution").value_or(0));
+  // After a mistake one that asks for nothing else.
+  keys.distribution = static_cast<KeyDistribution>(
+      reader.choice("distribution").value_or(static_cast<int>(KeyDistribution::kUniform)));
   keys.count = reader.number("count").value_or(1);
   keys.active = keys.count;
   if (reader.has("active")) keys.active = reader.number("active").value_or(1);
@@ -49,7 +51,8 @@ void parse_shards(MapReader& reader, MapReader& from, std::int32_t max_paralleli
     }
   }
   if (from.has("repeat")) from.error("repeat", "only files are read again");
-  op.shards = static_cast<std::int32_t>(from.number("shards").value_or(1));
+  op.shards = static_cast<std::int32_t>(
+      from.number("shards").value_or(find_key(kSourceFromSection, "shards")->max));
   if (!reader.has("size")) {
     reader.error_here("has shards and no \"size\" for their records, such as size: 512B");
   }

@@ -6,7 +6,10 @@
 namespace tailrace::engine {
 namespace {
 
+// Flink OperatorBackendSerializationProxy.VERSION: 1.10, and the one of 1.20, which says whether the
+// elements are compressed.
 constexpr std::int32_t kOperatorBackendStreamVersion = 5;
+constexpr std::int32_t kVersionWithCompression = 6;
 constexpr std::array kModes = {DistributionMode::SPLIT_DISTRIBUTE, DistributionMode::UNION,
                                DistributionMode::BROADCAST};
 
@@ -14,7 +17,9 @@ class OperatorSnapshotFuture final : public SnapshotFuture {
  public:
   static constexpr std::int64_t kElementsPerStep = 256;
 
-  explicit OperatorSnapshotFuture(const std::vector<std::unique_ptr<OperatorList>>& lists) {
+  OperatorSnapshotFuture(const std::vector<std::unique_ptr<OperatorList>>& lists,
+                         bool says_compression)
+      : says_compression_(says_compression) {
     for (const auto& list : lists) {
       lists_.push_back(list->deep_copy());
       sync_.count += static_cast<std::int64_t>(list->size());
@@ -58,7 +63,8 @@ class OperatorSnapshotFuture final : public SnapshotFuture {
   [[nodiscard]] bool written() const { return list_ == lists_.size(); }
 
   void write_header() {
-    out_.write_int(kOperatorBackendStreamVersion);
+    out_.write_int(says_compression_ ? kVersionWithCompression : kOperatorBackendStreamVersion);
+    if (says_compression_) out_.write_bool(false);
     out_.write_short(static_cast<std::int16_t>(lists_.size()));
     for (const auto& list : lists_) write_state_meta_info(list->meta(), out_);
     out_.write_short(0);  // broadcast states
@@ -66,6 +72,7 @@ class OperatorSnapshotFuture final : public SnapshotFuture {
 
   std::vector<std::unique_ptr<OperatorList>> lists_;
   OperatorStateHandle handle_;
+  bool says_compression_;
   Work sync_{.kind = WorkKind::kSnapshotSync};
   DataOutputView out_;
   std::size_t list_ = 0;
@@ -122,9 +129,10 @@ std::vector<std::string> OperatorStateBackend::registered_states() const {
   return names;
 }
 
-std::unique_ptr<SnapshotFuture> OperatorStateBackend::snapshot(CheckpointId /*checkpoint*/) const {
+std::unique_ptr<SnapshotFuture> OperatorStateBackend::snapshot(CheckpointId /*checkpoint*/,
+                                                               bool says_compression) const {
   if (lists_.empty()) return nullptr;
-  return std::make_unique<OperatorSnapshotFuture>(lists_);
+  return std::make_unique<OperatorSnapshotFuture>(lists_, says_compression);
 }
 
 base::Result<Work, std::string> OperatorStateBackend::restore(
@@ -136,9 +144,12 @@ base::Result<Work, std::string> OperatorStateBackend::restore(
       if (handles[i].delegate == nullptr) continue;
       DataInputView in = streams[i].view_at(0);
       const std::int32_t version = in.read_int();
-      if (version != kOperatorBackendStreamVersion) {
+      if (version != kOperatorBackendStreamVersion && version != kVersionWithCompression) {
         throw RestoreError("operator state streams of version " + std::to_string(version) +
                            " cannot be read");
+      }
+      if (version == kVersionWithCompression && in.read_bool()) {
+        throw RestoreError("compressed operator state cannot be read");
       }
       for (std::int16_t left = in.read_short(); left > 0; --left) {
         const StateMetaInfo meta = read_state_meta_info(in);

@@ -96,7 +96,9 @@ class OperatorStateBackend {
   [[nodiscard]] std::vector<std::string> registered_states() const;
 
   // Copies everything: the synchronous part. Null if no list is registered.
-  [[nodiscard]] std::unique_ptr<SnapshotFuture> snapshot(CheckpointId checkpoint) const;
+  // `says_compression`: the stream has a byte for it (1.20), and is not compressed.
+  [[nodiscard]] std::unique_ptr<SnapshotFuture> snapshot(CheckpointId checkpoint,
+                                                         bool says_compression = false) const;
 
   // Appends what the handles hold, in their order; lists of one name grow together. `streams[i]`
   // holds the bytes of `handles[i]`. Requires: nothing is registered yet.

@@ -190,7 +190,10 @@ bool StreamTask::snapshot_state(const CheckpointMetaData& meta, const Checkpoint
     };
     // Flink captures operator state first and writes keyed state first (spec state.md 7.3).
     std::unique_ptr<SnapshotFuture> lists;
-    if (state_[i]->operator_state != nullptr) lists = state_[i]->operator_state->snapshot(meta.id);
+    if (state_[i]->operator_state != nullptr) {
+      lists = state_[i]->operator_state->snapshot(meta.id,
+                                                  semantics_->operator_streams_say_compression);
+    }
     if (state_[i]->keyed_state != nullptr) {
       take(state_[i]->keyed_state->snapshot(meta.id, format, semantics_->identifies_keyed_handles));
     }

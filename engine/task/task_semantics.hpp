@@ -59,6 +59,8 @@ struct TaskSemantics {
   bool marks_canonical_savepoints;
   // A keyed handle has an id from the moment at which it is made.
   bool identifies_keyed_handles;
+  // A stream of operator state says whether it is compressed.
+  bool operator_streams_say_compression;
 };
 
 [[nodiscard]] const TaskSemantics& task_semantics_110();

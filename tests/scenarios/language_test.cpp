@@ -87,7 +87,7 @@ TEST_F(Language, ASourceReadsAFileOrMakesUpRecordsOfOneSize) {
   EXPECT_EQ(
       mistakes(small(), {"job.operators.lines.from={repeat: 2}"}),
       "--set job.operators.lines.from={repeat: 2}: job.operators.lines.from needs a file or a "
-      "number of records");
+      "number of records or shards");
 }
 
 TEST_F(Language, SlotSharingGroupsAreTakenOverFromInputsThatAgree) {

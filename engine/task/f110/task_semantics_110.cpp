@@ -29,6 +29,7 @@ const TaskSemantics& task_semantics_110() {
       .measures_time = false,
       .marks_canonical_savepoints = false,
       .identifies_keyed_handles = false,
+      .operator_streams_say_compression = false,
   };
   return kSemantics;
 }

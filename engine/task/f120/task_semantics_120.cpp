@@ -46,6 +46,7 @@ const TaskSemantics& task_semantics_120() {
       .measures_time = true,
       .marks_canonical_savepoints = true,
       .identifies_keyed_handles = true,
+      .operator_streams_say_compression = true,
   };
   return kSemantics;
 }

@@ -18,7 +18,7 @@ namespace tailrace::engine {
 
 // Name of its keyed value state (key -> byte[]). A snapshot's header has it once; with long keys that
 // header takes 400 bytes.
-inline constexpr const char* kUpdateState = "value";
+inline constexpr const char* kUpdateState = "data";
 
 struct KeyedUpdateConfig {
   RecordType input = RecordType::kString;
