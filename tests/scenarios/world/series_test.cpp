@@ -38,8 +38,8 @@ const analysis::MetricSeries* find_metric(const analysis::Series& series, const 
 
 // Crashes, rescales, both generations, windows that do and do not divide the run.
 TEST(Series, ChangesNothingOfARun) {
-  for (const char* name : {"wordcount-crash-rescale", "wordcount-crash-rescale-1.20", "unaligned",
-                           "at-least-once", "job-manager-failover-before-the-entry"}) {
+  for (const char* name : {"wordcount-crash-rescale", "wordcount-crash-rescale-1.20", "keyed-state",
+                           "unaligned", "at-least-once", "job-manager-failover-before-the-entry"}) {
     const Scenario scenario = library_scenario(name);
     const RunOutcome plain = run(scenario);
     for (const base::Duration every : {base::Duration::seconds(1), base::Duration::millis(37)}) {
