@@ -4,6 +4,7 @@
 #include "analysis/checkpoint_statistics_json.hpp"
 #include "analysis/report.hpp"
 #include "analysis/result_names.hpp"
+#include "analysis/series_json.hpp"
 #include "analysis/time_text.hpp"
 #include "sim/base/assert.hpp"
 
@@ -16,9 +17,6 @@ std::string quote(std::string_view text) {
 
 std::string null_or_ms(const std::optional<Duration>& duration) {
   return duration.has_value() ? milliseconds(duration->ns) : "null";
-}
-std::string null_or_seconds(const std::optional<Time>& time) {
-  return time.has_value() ? seconds(time->ns) : "null";
 }
 
 // Numbers are written digit by digit: "exactly three decimals" is no promise that a printer of
@@ -53,6 +51,7 @@ class Writer {
     history();
     list("restart_list", result_.restarts, restart);
     list("rescale_list", result_.rescales, rescale);
+    if (result_.series) member("series", analysis::to_json(*result_.series));
     out_.resize(out_.size() - 2);  // the comma and the line end of the last member
     out_ += "\n}\n";
     return std::move(out_);
@@ -138,6 +137,9 @@ class Writer {
 
   static std::string rescale(const RescaleRow& row) {
     return "{\"requested_s\": " + seconds(row.requested.ns) +
+           ", \"savepoint_ready_s\": " + null_or_seconds(row.savepoint_ready) +
+           ", \"stopped_s\": " + null_or_seconds(row.stopped) +
+           ", \"submitted_s\": " + null_or_seconds(row.submitted) +
            ", \"running_s\": " + null_or_seconds(row.running) +
            ", \"downtime_ms\": " + downtime(row.requested, row.running) +
            ", \"what\": " + quote(row.what) +

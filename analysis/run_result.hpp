@@ -11,6 +11,7 @@
 
 #include "analysis/checkpoint_statistics.hpp"
 #include "analysis/expectation.hpp"
+#include "analysis/series.hpp"
 #include "sim/base/time.hpp"
 
 namespace tailrace::analysis {
@@ -61,6 +62,9 @@ struct RestartRow {
 // One change of parallelism.
 struct RescaleRow {
   Time requested;
+  std::optional<Time> savepoint_ready;  // the savepoint is complete
+  std::optional<Time> stopped;          // all tasks of the old job have finished
+  std::optional<Time> submitted;        // the new job
   std::optional<Time> running;
   std::string what;                    // "count 2 -> 3"
   std::int64_t savepoint = -1;         // -1: none was taken
@@ -108,6 +112,7 @@ struct RunResult {
   std::optional<Time> last_progress;  // last commit of an effect
 
   std::vector<ExpectationResult> expectations;
+  std::optional<Series> series;  // none: nobody asked for one
 
   [[nodiscard]] bool incomplete() const { return finished == FinishReason::kInterrupted; }
 };

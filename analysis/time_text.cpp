@@ -24,6 +24,10 @@ std::string seconds(std::int64_t ns) {
   return fixed_point(ns, 9);
 }
 
+std::string null_or_seconds(const std::optional<base::Time>& time) {
+  return time.has_value() ? seconds(time->ns) : "null";
+}
+
 std::string hex64(std::uint64_t value) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text(16, '0');

@@ -41,7 +41,7 @@ std::string resolve(const std::string& scenario, const std::string& package_fold
 
 std::string run(const std::string& scenario, const std::optional<std::string>& seed,
                 const std::optional<std::string>& until, const std::vector<std::string>& sets,
-                const std::string& package_folder) {
+                const std::optional<std::string>& series, const std::string& package_folder) {
   std::atomic<bool> interrupted{false};
   bool error_is_set = false;
   std::string json;
@@ -50,6 +50,7 @@ std::string run(const std::string& scenario, const std::optional<std::string>& s
     const scenarios::Scenario checked =
         scenarios::load_scenario(resolve(scenario, package_folder), settings_of(seed, until, sets));
     scenarios::RunOptions options;
+    if (series) options.series = scenarios::parse_series("series", *series);
     options.interrupted = &interrupted;
     // Waiting for the lock takes milliseconds when other threads compute. A real clock may say when
     // to ask, because the answer ends the run or changes nothing.
@@ -87,7 +88,7 @@ PYBIND11_MODULE(_core, module) {
   module.doc() = "The machinery of the package tailrace.";
   py::register_exception<scenarios::ScenarioError>(module, "ScenarioError", PyExc_ValueError);
   module.def("run", &run, py::arg("scenario"), py::arg("seed"), py::arg("until"), py::arg("sets"),
-             py::arg("package_folder"));
+             py::arg("series"), py::arg("package_folder"));
   module.def("check", &check, py::arg("scenario"), py::arg("seed"), py::arg("until"),
              py::arg("sets"), py::arg("package_folder"));
 }

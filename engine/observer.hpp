@@ -72,6 +72,8 @@ class Observer {
   virtual void on_snapshot_started(JobId, SubtaskRef, CheckpointId, std::int64_t /*alignment_ns*/) {
   }
   virtual void on_task_restored(JobId, SubtaskRef, std::int64_t /*state_bytes*/) {}
+  // The task fails by itself, now; the job manager hears of it when the task has come to rest.
+  virtual void on_task_failed(JobId, SubtaskRef, std::string_view /*cause*/) {}
 };
 
 }  // namespace tailrace::engine

@@ -94,6 +94,7 @@ enum class WorkKind : std::uint8_t {
   kOperatorRecord,      // `count` records through the operator `op`
   kSerialise,           // `count` records of `bytes` in all, written into buffers
   kDeserialise,         // the same, read from buffers
+  kCheckpointStart,     // a task's thread, from its last barrier (or the call) to its own barrier
   kSnapshotSync,        // synchronous part; count: hash buckets or list elements copied
   kSnapshotAsync,       // entries (`count`) and `bytes` serialised by the asynchronous part
   kRestore,             // entries (`count`) and `bytes` deserialised at a restore
@@ -112,6 +113,15 @@ struct ComputeClient {
   std::int32_t subtask = -1;
 };
 
+// How a thread that serves records (Compute::service) keeps its time. It knows the instant at which it
+// would be done with everything served so far and sleeps only when that instant is far enough ahead.
+struct ServiceRules {
+  Duration park;      // it sleeps when it is ahead by more than that
+  Duration wake_up;   // a sleeping thread runs so much later than it wanted to
+  Duration gap;       // a longer pause between two records is not caught up with
+  Duration catch_up;  // nor is more than that
+};
+
 class Compute {
  public:
   // The time that the work takes on an idle core of speed 1. A pure function.
@@ -122,6 +132,16 @@ class Compute {
   // Occupies one core of this process's host for `nominal`, stretched by the speed of the host and
   // by whatever slows the client down; waits for a core first if all are busy.
   virtual void run(ComputeClient client, Duration nominal, Callback done) = 0;
+  // The time (not CPU time) that one record occupies the thread of a task whose head is the operator
+  // `op`, as slow as the client is now; it needs no core. None: records only cost what `price` says.
+  [[nodiscard]] virtual std::optional<Duration> service(ComputeClient /*client*/,
+                                                        std::int32_t /*op*/) const {
+    return std::nullopt;
+  }
+  [[nodiscard]] virtual ServiceRules service_rules() const { return {}; }
+  // How much later than it asked a thread runs that sleeps for a time (a flush timer, a source that
+  // waits for its next record).
+  [[nodiscard]] virtual Duration timer_lateness() const { return {}; }
 
  protected:
   ~Compute() = default;
@@ -168,6 +188,9 @@ class RandomDraws {
  public:
   // Uniform in [low, high], both included, from the stream of that name.
   virtual std::int64_t uniform(std::string_view stream, std::int64_t low, std::int64_t high) = 0;
+  // A time that the scenario has fixed in place of what chance or the machine would decide; each call
+  // takes the stream's next one. None: it has fixed none (any more).
+  virtual std::optional<Time> fixed_time(std::string_view /*stream*/) { return std::nullopt; }
 
  protected:
   ~RandomDraws() = default;

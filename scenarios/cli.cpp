@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <ostream>
 #include <string_view>
 
@@ -26,6 +27,7 @@ struct Arguments {
   std::string scenario;
   std::string seed;
   std::string until;
+  std::optional<std::string> series;
   std::vector<std::string> sets;
 };
 
@@ -100,6 +102,9 @@ int parse_and_run(const std::vector<std::string>& words, const Console& console)
   add_common_options(*run, arguments);
   run->add_flag("--json", arguments.run.json, "print one JSON document instead of a summary");
   run->add_flag("--quiet", arguments.run.quiet, "no progress, no notes; of the summary the trace");
+  run->add_option("--series", arguments.series,
+                  "with --json: throughput, latency and metrics in windows of that length")
+      ->type_name("SPAN");
   run->add_option("--dump-state", arguments.run.dump_state, "write the keyed state at the end")
       ->type_name("FILE");
   run->add_option("--dump-sink", arguments.run.dump_sink, "write all committed effects")
@@ -127,6 +132,12 @@ int parse_and_run(const std::vector<std::string>& words, const Console& console)
   arguments.run.path = resolve_scenario(arguments.scenario, library);
   if (check_command->parsed()) return check(arguments, console);
   arguments.run.settings = given_settings(arguments);
+  if (arguments.series) {
+    if (!arguments.run.json) {
+      throw ScenarioError("--series is a member of the document that --json prints; add --json");
+    }
+    arguments.run.series = parse_series("--series", *arguments.series);
+  }
   arguments.run.replay = "tailrace";
   for (const std::string& word : words) arguments.run.replay += ' ' + word;
   return run_and_report(arguments.run, console);

@@ -22,6 +22,11 @@ class Diagnostics {
   // What positions refer to: the file as it was named, then the options as they were given.
   explicit Diagnostics(std::vector<std::string> sources);
 
+  // One more; returns its number.
+  std::int32_t add_source(std::string source) {
+    sources_.push_back(std::move(source));
+    return static_cast<std::int32_t>(sources_.size()) - 1;
+  }
   void error(Position where, std::string message);
   [[nodiscard]] bool empty() const { return errors_.empty(); }
   [[nodiscard]] std::size_t size() const { return errors_.size(); }

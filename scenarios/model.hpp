@@ -49,7 +49,13 @@ struct Disk {
 };
 
 struct CheckpointStorage {
-  BytesPerSecond bandwidth;       // of all connections together
+  BytesPerSecond bandwidth;  // of all connections together
+  // One pipe for each direction in its place.
+  struct Directions {
+    BytesPerSecond write;
+    BytesPerSecond read;
+  };
+  std::optional<Directions> directions;
   BytesPerSecond per_connection;  // of one
   Duration request_latency;
 };
@@ -117,6 +123,8 @@ struct OperatorSpec {
   std::int32_t max_parallelism = -1;  // -1: the job's
   engine::ChainingStrategy chaining = engine::ChainingStrategy::ALWAYS;
   Duration cost;                                  // of one record, on a core of speed 1
+  bool own_cost = false;                          // written
+  std::optional<Duration> service;                // of one record, in time; it then costs no CPU
   Guarantee guarantee = Guarantee::kExactlyOnce;  // sinks
   std::optional<std::string> slot_sharing_group;  // after the checks of the job there is one
   std::optional<Duration> buffer_timeout;         // of what it sends; none: the job's
@@ -177,8 +185,8 @@ enum class ActionKind : std::uint8_t {
 [[nodiscard]] const char* to_string(ActionKind action);
 
 struct SubtaskTarget {
-  std::int32_t op = 0;  // index into Job::operators
-  std::int32_t subtask = 0;
+  std::int32_t op = 0;       // index into Job::operators
+  std::int32_t subtask = 0;  // kSlow: -1 is all of them
 };
 
 // Either a task manager by its number, or whichever runs that subtask when it happens.
@@ -221,6 +229,16 @@ struct TimelineEntry {
 struct Price {
   Duration per_item;
   BytesPerSecond bandwidth;
+  Duration fixed;  // of each piece of work, whatever it holds
+};
+
+// How threads keep time that serve records or sleep (engine/ports.hpp, ServiceRules).
+struct ThreadTimes {
+  Duration park;
+  Duration wake_up;
+  Duration gap;
+  Duration catch_up;
+  Duration timer_lateness;
 };
 
 struct Costs {
@@ -230,7 +248,10 @@ struct Costs {
   Price snapshot_async;       // item: entry
   Price restore;              // item: entry
   Price checkpoint_finalise;  // item: subtask state, at the job manager
-  Duration slice;             // resolution of a task's work, not a cost
+  Duration source_record;     // of sources that state no cost of their own
+  Duration checkpoint_start;  // of a task, from its last barrier to its own
+  ThreadTimes threads;
+  Duration slice;  // resolution of a task's work, not a cost
 };
 
 // --- all of it -------------------------------------------------------------------------------
@@ -242,8 +263,19 @@ struct ScenarioExpectation {
   Position position;
 };
 
+// What chance or a machine would decide, fixed. Virtual times, ascending as they are used up.
+struct Pins {
+  std::vector<Time> first_triggers;  // of each start of the periodic scheduler
+  struct TaskStarts {
+    SubtaskTarget subtask;
+    std::vector<Time> times;  // of its attempts
+  };
+  std::vector<TaskStarts> task_starts;
+};
+
 struct Scenario {
-  std::vector<std::string> sources;  // [0] the file's path, then "--set path=value", as given
+  // [0] the file's path, then "--set path=value" as given, then the profile's path.
+  std::vector<std::string> sources;
   std::string name;
   std::string about;
   std::uint64_t seed = 1;
@@ -258,6 +290,8 @@ struct Scenario {
   std::vector<TimelineEntry> timeline;  // as written
   std::vector<ScenarioExpectation> expectations;
   Costs costs;
+  std::string profile;  // name; empty: none
+  Pins pins;
 
   // What the reader of a run should know: options of Flink that have no effect here.
   std::vector<std::string> notes;

@@ -4,7 +4,7 @@ namespace tailrace::scenarios {
 namespace {
 
 Price parse_price(MapReader reader, std::string_view per_item) {
-  return {reader.time_span(per_item), reader.bandwidth("bandwidth")};
+  return {reader.time_span(per_item), reader.bandwidth("bandwidth"), {}};
 }
 
 }  // namespace
@@ -26,8 +26,15 @@ Cluster parse_cluster(MapReader reader, const FlinkOptions& flink) {
   cluster.disk = {disk.bandwidth("read"), disk.bandwidth("write"), disk.time_span("latency")};
 
   MapReader storage = reader.section("checkpoint_storage", kCheckpointStorageSection);
-  cluster.checkpoint_storage = {storage.bandwidth("bandwidth"), storage.bandwidth("per_connection"),
-                                storage.time_span("request_latency")};
+  cluster.checkpoint_storage.bandwidth = storage.bandwidth("bandwidth");
+  cluster.checkpoint_storage.per_connection = storage.bandwidth("per_connection");
+  cluster.checkpoint_storage.request_latency = storage.time_span("request_latency");
+  if (storage.has("write") || storage.has("read")) {
+    const auto pipe = [&](std::string_view key) {
+      return storage.has(key) ? storage.bandwidth(key) : cluster.checkpoint_storage.bandwidth;
+    };
+    cluster.checkpoint_storage.directions = {pipe("write"), pipe("read")};
+  }
 
   cluster.rpc_latency = reader.section("job_manager", kJobManagerSection).time_span("rpc_latency");
 
@@ -59,6 +66,17 @@ Costs parse_costs(MapReader reader) {
   costs.restore = parse_price(reader.section("restore", kEntryPriceSection), "per_entry");
   costs.checkpoint_finalise =
       parse_price(reader.section("checkpoint_finalise", kFinalisePriceSection), "per_subtask");
+  costs.snapshot_async.fixed =
+      reader.section("snapshot_async", kEntryPriceSection).time_span("fixed");
+  costs.restore.fixed = reader.section("restore", kEntryPriceSection).time_span("fixed");
+  costs.checkpoint_finalise.fixed =
+      reader.section("checkpoint_finalise", kFinalisePriceSection).time_span("fixed");
+  costs.source_record = reader.time_span("source_record");
+  costs.checkpoint_start = reader.time_span("checkpoint_start");
+  MapReader threads = reader.section("threads", kThreadsSection);
+  costs.threads = {threads.time_span("park"), threads.time_span("wake_up"),
+                   threads.time_span("gap"), threads.time_span("catch_up"),
+                   threads.time_span("timer_lateness")};
   costs.slice = reader.duration("slice").value_or(Duration::millis(1));
   return costs;
 }

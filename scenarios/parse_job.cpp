@@ -234,6 +234,13 @@ OperatorSpec parse_operator(MapReader& reader, const std::string& directory,
   if (is_sink) op.guarantee = static_cast<Guarantee>(reader.choice("guarantee").value_or(0));
   op.chaining = kChaining[static_cast<std::size_t>(reader.choice("chain").value_or(0))];
   op.cost = reader.time_span("cost");
+  op.own_cost = reader.has("cost");
+  op.service = reader.duration("service");
+  if (op.service) {
+    if (op.own_cost) reader.error("service", "a record takes either a cost or a service time");
+    // The one who serves is the head of its task.
+    if (op.chaining == ChainingStrategy::ALWAYS) op.chaining = ChainingStrategy::HEAD;
+  }
   op.slot_sharing_group = reader.text("slot_sharing_group");
   // Flink's DataStream.setBufferTimeout takes whole milliseconds.
   if (const std::optional<Duration> timeout = reader.duration("buffer_timeout")) {

@@ -185,7 +185,8 @@ class TimelineParser {
         return;
       case ActionKind::kSlow: {
         MapReader slow = reader.section("slow", kSlowSection);
-        entry.subtask = parse_subtask(slow);
+        entry.subtask = slow.has("operator") && !slow.has("subtask") ? parse_all_subtasks(slow)
+                                                                     : parse_subtask(slow);
         entry.factor_milli = slow.number("factor").value_or(1000);
         return;
       }
@@ -263,9 +264,24 @@ class TimelineParser {
     return target(reader, "operator", *name, "subtask", *number);
   }
 
+  // `operator: count` alone.
+  std::optional<SubtaskTarget> parse_all_subtasks(MapReader& reader) {
+    const std::string name = reader.text("operator").value_or("");
+    const std::int32_t op = find(name);
+    if (op < 0) {
+      reader.error("operator",
+                   "there is no operator " + in_quotes(name) + did_you_mean(name, ids_));
+      return std::nullopt;
+    }
+    return SubtaskTarget{op, -1};
+  }
+
   std::optional<SubtaskTarget> parse_role(MapReader& reader, std::string_view key) {
     const std::optional<std::string> text = reader.text(key);
-    if (!text.has_value()) return std::nullopt;
+    if (!text.has_value()) {
+      if (!reader.has(key)) reader.error_here("names no subtask");
+      return std::nullopt;
+    }
     const std::size_t open = text->find('[');
     if (open == std::string::npos || open == 0 || text->back() != ']') {
       reader.error(key, in_quotes(*text) + " names no subtask; write it as \"operator[0]\"");

@@ -10,13 +10,17 @@
 
 #include "analysis/report.hpp"
 #include "analysis/time_text.hpp"
+#include "scenarios/diagnostics.hpp"
 #include "scenarios/dump.hpp"
 #include "scenarios/scenario_file.hpp"
+#include "scenarios/units.hpp"
 #include "sim/base/assert.hpp"
 
 namespace tailrace::scenarios {
 namespace {
 
+// Shorter windows would fill the memory with zeros.
+constexpr base::Duration kShortestWindow = base::Duration::millis(1);
 constexpr const char* kEraseLine = "\r\x1b[K";
 
 void show(const Progress& progress, std::ostream& err) {
@@ -59,6 +63,15 @@ void print(const RunCommand& command, const analysis::RunResult& result, const C
 }
 
 }  // namespace
+
+base::Duration parse_series(const std::string& name, const std::string& text) {
+  const Parsed<base::Duration> every = parse_duration(text);
+  if (!every.ok()) throw ScenarioError(name + ": " + in_quotes(text) + ' ' + every.error());
+  if (every.value() < kShortestWindow) {
+    throw ScenarioError(name + ": " + in_quotes(text) + " is too short; a window has at least 1ms");
+  }
+  return every.value();
+}
 
 RunOutcome run_and_time(const Scenario& scenario, const RunOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
@@ -105,6 +118,7 @@ int run_and_report(const RunCommand& command, const Console& console) {
   RunOptions options;
   options.collect_state = state != nullptr;
   options.collect_sink = sink != nullptr;
+  options.series = command.series;
   options.interrupted = console.interrupted;
   const bool watched = console.err_is_terminal && !command.quiet;
   if (watched) {

@@ -16,10 +16,15 @@ struct RunCommand {
   std::vector<Setting> settings;
   bool json = false;
   bool quiet = false;
+  std::optional<base::Duration> series;
   std::optional<std::string> dump_state;
   std::optional<std::string> dump_sink;
   std::string replay;  // the command that does all this again
 };
+
+// The length of the windows of a series. `name`: what the user calls it.
+// Errors: throws ScenarioError if it is none, or shorter than a millisecond.
+[[nodiscard]] base::Duration parse_series(const std::string& name, const std::string& text);
 
 // Returns the exit status. Errors: throws ScenarioError, before anything is written.
 [[nodiscard]] int run_and_report(const RunCommand& command, const Console& console);

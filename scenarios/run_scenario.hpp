@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct Progress {
 struct RunOptions {
   bool collect_state = false;  // fill RunOutcome::state
   bool collect_sink = false;   // fill RunOutcome::sink
+  // Gather RunResult::series in windows of that length. Changes nothing else of the result.
+  // Requires: > 0.
+  std::optional<base::Duration> series;
   // Looked at between events; once true the run ends with FinishReason::kInterrupted.
   const std::atomic<bool>* interrupted = nullptr;
   // Called every so many events, never by a timer. Empty: nobody watches.

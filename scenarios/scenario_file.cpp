@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "scenarios/flink_parser.hpp"
+#include "scenarios/profiles.hpp"
 #include "scenarios/sections.hpp"
 #include "scenarios/yaml/load.hpp"
 
@@ -106,6 +107,10 @@ Scenario parse_scenario(const yaml::Node& root, const std::string& path, Diagnos
     scenario.job = parse_job(reader.section("job", kJobSection), scenario.flink, directory_of(path),
                              diagnostics);
   }
+  scenario.profile = reader.text("profile").value_or("");
+  if (reader.has("pin")) {
+    scenario.pins = parse_pins(reader.section("pin", kPinSection), scenario.job, diagnostics);
+  }
   check_end(reader, scenario);
   scenario.timeline =
       parse_timeline(reader.find("timeline"), scenario.job, scenario.cluster, diagnostics);
@@ -148,6 +153,8 @@ Scenario load_scenario(const std::string& path, const std::vector<Setting>& sett
   for (std::size_t i = 0; i < settings.size(); ++i) {
     apply_setting(settings[i], static_cast<std::int32_t>(i + 1), root, diagnostics);
   }
+  apply_profile(root, diagnostics);
+  diagnostics.throw_if_any();
   Scenario scenario = parse_scenario(root, path, diagnostics);
   diagnostics.throw_if_any();
   return scenario;

@@ -32,7 +32,8 @@ constexpr std::array kScenarioKeys = std::to_array<KeySpec>({
     {"timeline", T::kOther, kOptional, {}, 0, 0, {}, "a list of what happens and when"},
     {"expect", T::kOther, kOptional, {}, 0, 0, {}, "a list of sentences that must hold"},
     {"costs", T::kSection, kOptional, {}, 0, 0, {}, "prices of work"},
-    {"profile", T::kOther, kNotYet, {}, 0, 0, {}, "a named set of prices"},
+    {"profile", T::kText, kOptional, {}, 0, 0, {}, "a named set of prices"},
+    {"pin", T::kSection, kOptional, {}, 0, 0, {}, "what chance would decide"},
     {"base", T::kOther, kNotYet, {}, 0, 0, {}, "another scenario to start from"},
     {"sweep", T::kOther, kNotYet, {}, 0, 0, {}, "a parameter study"},
 });
@@ -68,6 +69,8 @@ constexpr std::array kDiskKeys = std::to_array<KeySpec>({
 constexpr std::array kCheckpointStorageKeys = std::to_array<KeySpec>({
     {"bandwidth", T::kBandwidth, kOptional, "1GB/s", 0, 0, {}, "of all connections together"},
     {"per_connection", T::kBandwidth, kOptional, "90MB/s", 0, 0, {}, "of one"},
+    {"write", T::kBandwidth, kOptional, {}, 0, 0, {}, "of all that write, in place of `bandwidth`"},
+    {"read", T::kBandwidth, kOptional, {}, 0, 0, {}, "of all that read, in place of `bandwidth`"},
     {"request_latency", T::kDuration, kOptional, "15ms", 0, kEver, {}, "before the first byte"},
 });
 
@@ -110,6 +113,14 @@ constexpr std::array kOperatorKeys = std::to_array<KeySpec>({
     {"parallelism", T::kInteger, kOptional, {}, 1, kMostSubtasks, {}, "number of subtasks"},
     {"max_parallelism", T::kInteger, kOptional, {}, 1, kMostSubtasks, {}, "number of key groups"},
     {"cost", T::kDuration, kOptional, "1us", 0, kEver, {}, "of one record on a core of speed 1"},
+    {"service",
+     T::kDuration,
+     kOptional,
+     {},
+     0,
+     kEver,
+     {},
+     "of one record, in time, without a core"},
     {"chain", T::kChoice, kOptional, "always", 0, 0, "always|head|never", "ChainingStrategy"},
     {"slot_sharing_group", T::kName, kOptional, {}, 0, 0, {}, "whose subtasks may share its slots"},
     {"buffer_timeout", T::kDuration, kOptional, {}, 0, kEver, {}, "of what it sends"},
@@ -207,7 +218,7 @@ constexpr std::array kTaskManagerTargetKeys = std::to_array<KeySpec>({
 
 constexpr std::array kSlowKeys = std::to_array<KeySpec>({
     {"operator", T::kText, kOptional, {}, 0, 0, {}, "with a number for `subtask`"},
-    {"subtask", T::kText, kRequired, {}, 0, 0, {}, "a number, or operator[subtask]"},
+    {"subtask", T::kText, kOptional, {}, 0, 0, {}, "a number, or operator[subtask]; all without"},
     {"factor", T::kMilli, kRequired, {}, 1, 1'000'000'000, {}, "its work takes so much longer"},
 });
 
@@ -234,6 +245,11 @@ constexpr std::array kStopKeys = std::to_array<KeySpec>({
     {"drain", T::kBoolean, kOptional, "false", 0, 0, {}, "time is over: windows fire"},
 });
 
+constexpr std::array kPinKeys = std::to_array<KeySpec>({
+    {"first_triggers", T::kOther, kOptional, {}, 0, 0, {}, "of the periodic checkpoints, times"},
+    {"task_starts", T::kOther, kOptional, {}, 0, 0, {}, "operator[subtask]: times"},
+});
+
 constexpr std::array kCostsKeys = std::to_array<KeySpec>({
     {"serialise", T::kSection, kOptional, {}, 0, 0, {}, "records into buffers"},
     {"deserialise", T::kSection, kOptional, {}, 0, 0, {}, "records out of buffers"},
@@ -241,7 +257,24 @@ constexpr std::array kCostsKeys = std::to_array<KeySpec>({
     {"snapshot_async", T::kSection, kOptional, {}, 0, 0, {}, "beside the task"},
     {"restore", T::kSection, kOptional, {}, 0, 0, {}, "state read at a restart"},
     {"checkpoint_finalise", T::kSection, kOptional, {}, 0, 0, {}, "at the job manager"},
+    {"source_record", T::kDuration, kOptional, "1us", 0, kEver, {}, "of sources without a `cost`"},
+    {"checkpoint_start", T::kDuration, kOptional, "0s", 0, kEver, {}, "from last barrier to own"},
+    {"threads", T::kSection, kOptional, {}, 0, 0, {}, "how they keep time"},
     {"slice", T::kDuration, kOptional, "1ms", 1'000, kEver, {}, "resolution of a task's work"},
+});
+constexpr std::array kThreadsKeys = std::to_array<KeySpec>({
+    {"park",
+     T::kDuration,
+     kOptional,
+     "0s",
+     0,
+     kEver,
+     {},
+     "with `service`: sleeps when so far ahead"},
+    {"wake_up", T::kDuration, kOptional, "0s", 0, kEver, {}, "and wakes up so late"},
+    {"gap", T::kDuration, kOptional, "0s", 0, kEver, {}, "catches up after a pause up to this"},
+    {"catch_up", T::kDuration, kOptional, "0s", 0, kEver, {}, "and with so much at most"},
+    {"timer_lateness", T::kDuration, kOptional, "0s", 0, kEver, {}, "of sleeping timer threads"},
 });
 
 // Starting points in the range of measured JVM figures; a scenario that cares states its own.
@@ -251,6 +284,7 @@ constexpr std::array kRecordPriceKeys = std::to_array<KeySpec>({
 });
 constexpr std::array kEntryPriceKeys = std::to_array<KeySpec>({
     {"per_entry", T::kDuration, kOptional, "200ns", 0, kEver, {}, "of state"},
+    {"fixed", T::kDuration, kOptional, "0s", 0, kEver, {}, "of each piece of work"},
     {"bandwidth", T::kBandwidth, kOptional, "500MB/s", 0, 0, {}, "of their bytes"},
 });
 constexpr std::array kSyncPriceKeys = std::to_array<KeySpec>({
@@ -259,6 +293,7 @@ constexpr std::array kSyncPriceKeys = std::to_array<KeySpec>({
 });
 constexpr std::array kFinalisePriceKeys = std::to_array<KeySpec>({
     {"per_subtask", T::kDuration, kOptional, "10us", 0, kEver, {}, "of each subtask's state"},
+    {"fixed", T::kDuration, kOptional, "0s", 0, kEver, {}, "of each piece of work"},
     {"bandwidth", T::kBandwidth, kOptional, "200MB/s", 0, 0, {}, "of the metadata"},
 });
 
@@ -288,6 +323,8 @@ const SectionSpec kFailSection{"timeline[].fail", kFailKeys};
 const SectionSpec kStorageSection{"timeline[].storage", kStorageKeys};
 const SectionSpec kStopSection{"timeline[].stop_with_savepoint", kStopKeys};
 const SectionSpec kCostsSection{"costs", kCostsKeys};
+const SectionSpec kThreadsSection{"costs.threads", kThreadsKeys};
+const SectionSpec kPinSection{"pin", kPinKeys};
 const SectionSpec kRecordPriceSection{"costs.serialise", kRecordPriceKeys};
 const SectionSpec kEntryPriceSection{"costs.restore", kEntryPriceKeys};
 const SectionSpec kSyncPriceSection{"costs.snapshot_sync", kSyncPriceKeys};
@@ -324,7 +361,9 @@ std::span<const SectionSpec* const> all_sections() {
                                                                         &kFailSection,
                                                                         &kStorageSection,
                                                                         &kStopSection,
+                                                                        &kPinSection,
                                                                         &kCostsSection,
+                                                                        &kThreadsSection,
                                                                         &kRecordPriceSection,
                                                                         &kEntryPriceSection,
                                                                         &kSyncPriceSection,

@@ -74,7 +74,9 @@ extern const SectionSpec kPauseSection;
 extern const SectionSpec kFailSection;
 extern const SectionSpec kStorageSection;
 extern const SectionSpec kStopSection;
+extern const SectionSpec kPinSection;
 extern const SectionSpec kCostsSection;
+extern const SectionSpec kThreadsSection;
 extern const SectionSpec kRecordPriceSection;    // serialise, deserialise
 extern const SectionSpec kEntryPriceSection;     // snapshot_async, restore
 extern const SectionSpec kSyncPriceSection;      // snapshot_sync

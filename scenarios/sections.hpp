@@ -14,6 +14,8 @@ namespace tailrace::scenarios {
 [[nodiscard]] Cluster parse_cluster(MapReader reader, const FlinkOptions& flink);
 [[nodiscard]] Costs parse_costs(MapReader reader);
 
+[[nodiscard]] Pins parse_pins(MapReader reader, const Job& job, Diagnostics& diagnostics);
+
 // `directory` is where relative files of the scenario file are looked up.
 [[nodiscard]] Job parse_job(MapReader reader, const FlinkOptions& flink,
                             const std::string& directory, Diagnostics& diagnostics);

@@ -9,19 +9,20 @@ namespace tailrace::engine {
 
 RecordWriter::RecordWriter(ResultPartition& partition, RecordType type,
                            std::unique_ptr<ChannelSelector> selector, Duration buffer_timeout,
-                           const Ports& ports)
+                           const Ports& ports, std::optional<Time> flush_start)
     : partition_(partition),
       type_(type),
       selector_(std::move(selector)),
       broadcast_(selector_->is_broadcast()),
       flush_always_(buffer_timeout == Duration{0}),
       buffer_timeout_(buffer_timeout),
+      flush_period_(buffer_timeout + ports.compute->timer_lateness()),
       ports_(ports),
       buffers_(partition),
       is_dirty_(static_cast<std::size_t>(partition.subpartition_count()) + 1) {
   dirty_.reserve(is_dirty_.size());
   partition_.buffer_pool().set_availability_listener([this] { on_pool_available(); });
-  if (buffer_timeout_ > Duration{0}) schedule_flush();
+  if (buffer_timeout_ > Duration{0}) schedule_flush(first_flush(flush_start));
 }
 
 RecordWriter::~RecordWriter() {
@@ -35,9 +36,17 @@ void RecordWriter::close() {
   if (buffer_timeout_ > Duration{0}) ports_.timers->cancel(flush_timer_);
 }
 
-void RecordWriter::schedule_flush() {
-  flush_timer_ = ports_.timers->schedule(buffer_timeout_, lifeline_.bind([this] {
-    schedule_flush();
+// Flink RecordWriter.OutputFlusher: a thread that sleeps, flushes and sleeps again.
+Duration RecordWriter::first_flush(std::optional<Time> start) const {
+  const Time now = ports_.clock->now();
+  const Duration since = now - start.value_or(now);
+  return since.ns < 0 ? flush_period_ - since
+                      : Duration{flush_period_.ns - since.ns % flush_period_.ns};
+}
+
+void RecordWriter::schedule_flush(Duration delay) {
+  flush_timer_ = ports_.timers->schedule(delay, lifeline_.bind([this] {
+    schedule_flush(flush_period_);
     if (in_slice_) {
       flush_due_ = true;
     } else {

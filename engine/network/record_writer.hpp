@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,10 +29,11 @@ namespace tailrace::engine {
 class RecordWriter {
  public:
   // The partition outlives the writer and has no other. `buffer_timeout`: the period of the flush
-  // timer, which starts now; 0: every `publish` flushes what was written; negative: no flush.
+  // timer, which starts at `flush_start` or, without it, now; 0: every `publish` flushes what was
+  // written; negative: no flush.
   RecordWriter(ResultPartition& partition, RecordType type,
                std::unique_ptr<ChannelSelector> selector, Duration buffer_timeout,
-               const Ports& ports);
+               const Ports& ports, std::optional<Time> flush_start = std::nullopt);
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
@@ -78,7 +80,8 @@ class RecordWriter {
   void write(std::span<const std::byte> record, std::int32_t lane);
   void mark_dirty(std::int32_t lane);
   void on_pool_available();
-  void schedule_flush();
+  [[nodiscard]] Duration first_flush(std::optional<Time> start) const;
+  void schedule_flush(Duration delay);
 
   ResultPartition& partition_;
   RecordType type_;
@@ -86,6 +89,7 @@ class RecordWriter {
   bool broadcast_;
   bool flush_always_;
   Duration buffer_timeout_;
+  Duration flush_period_;  // and what the sleeping thread is late by
   Ports ports_;
 
   BufferWriter buffers_;

@@ -224,6 +224,7 @@ std::vector<ChannelIndex> SingleInputGate::queued_channels() const {
 
 void SingleInputGate::resume_consumption(ChannelIndex channel) {
   TAILRACE_ASSERT(!is_finished());
+  if (defers_resume_ && defers_resume_(channel)) return;
   channels_[static_cast<std::size_t>(channel)]->resume_consumption();
 }
 

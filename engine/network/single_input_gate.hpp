@@ -65,6 +65,10 @@ class SingleInputGate final : public InputGate {
   }
 
   void resume_consumption(ChannelIndex channel) override;
+  // Asked before a channel is resumed; true: the task's thread is not there yet and calls again.
+  void set_resume_deferral(base::InplaceFunction<bool(ChannelIndex)> defers) {
+    defers_resume_ = std::move(defers);
+  }
   void acknowledge_all_records_processed(ChannelIndex channel) override;
 
   // The first channel that refuses ends it.
@@ -156,6 +160,7 @@ class SingleInputGate final : public InputGate {
   bool requested_ = false;
   bool failed_ = false;
   base::InplaceFunction<void(std::string)> on_failure_;
+  base::InplaceFunction<bool(ChannelIndex)> defers_resume_;
   base::InplaceFunction<void()> on_available_;
   base::InplaceFunction<void()> on_priority_available_;
   base::Lifeline lifeline_;

@@ -43,7 +43,9 @@ StreamTask::StreamTask(const Ports& ports, NetworkEnvironment& network,
       client_{descriptor_->vertex, descriptor_->subtask},
       channel_state_executors_(channel_state),
       channel_state_(std::make_unique<NoChannelStateWriter>()),
-      async_pool_(semantics_->make_async_pool(*ports.timers)) {
+      async_pool_(semantics_->make_async_pool(*ports.timers)),
+      pacer_(ports.compute->service_rules()) {
+  served_ = service().has_value();
   if (semantics_->measures_time) io_metrics_.emplace(*ports_.clock, process_started);
   set_up_outputs();
   set_up_inputs();
@@ -165,6 +167,10 @@ void StreamTask::process_input() {
     }
   }
 
+  if (served_) {
+    serve_next_record();
+    return;
+  }
   const Duration slice = ports_.compute->slice();
   Record record;
   bool output_ready = true;
@@ -179,6 +185,48 @@ void StreamTask::process_input() {
     output_ready = outputs_available();
   }
   pay();
+}
+
+std::optional<Duration> StreamTask::service() const {
+  return ports_.compute->service(client_, descriptor_->job_vertex().chain.front().stream_node);
+}
+
+void StreamTask::serve_next_record() {
+  Record record;
+  if (!current_->next(record)) {
+    current_ = nullptr;
+    wake();
+    return;
+  }
+  served_text_.assign(record.text);
+  served_record_ = {served_text_, record.number, record.created};
+  const Time now = ports_.clock->now();
+  const Time end = pacer_.serve(now, service().value_or(Duration{}));
+  turn_to(TaskActivity::kBusy);
+  if (end == now) {
+    hand_on();
+    return;
+  }
+  computing_ = true;
+  ports_.timers->schedule(end - now, lifeline_.bind([this] {
+    computing_ = false;
+    if (canceled_) {
+      step();
+    } else {
+      hand_on();
+    }
+  }));
+}
+
+void StreamTask::hand_on() {
+  ++records_in_;
+  chain_->process(served_record_);
+  if (chain_->spent().ns > 0) {
+    pay();
+    return;
+  }
+  publish_outputs();
+  wake();
 }
 
 bool StreamTask::set_next_buffer(ChannelIndex channel, Buffer buffer) {
@@ -232,13 +280,18 @@ void StreamTask::process_source() {
   SourceOperator& source = chain_->source();
   const Duration slice = ports_.compute->slice();
   std::int32_t emitted = 0;
-  while (chain_->spent() < slice && emitted < kSourceRecordsPerSliceMax && outputs_available()) {
+  const std::int32_t most = served_ ? 1 : kSourceRecordsPerSliceMax;
+  while (chain_->spent() < slice && emitted < most && outputs_available()) {
     if (!chain_->emit_next()) break;
     ++emitted;
   }
   records_in_ += emitted;
   if (emitted > 0) {
-    pay();
+    if (served_) {
+      rest_after_emission();
+    } else {
+      pay();
+    }
     return;
   }
   if (source.finished()) {
@@ -254,8 +307,30 @@ void StreamTask::process_source() {
   source_timer_ = {};
   if (const std::optional<Time> due = source.next_due(); due && *due < Time::max()) {
     source_timer_ =
-        ports_.timers->schedule(*due - ports_.clock->now(), lifeline_.bind([this] { wake(); }));
+        ports_.timers->schedule(*due - ports_.clock->now() + ports_.compute->timer_lateness(),
+                                lifeline_.bind([this] { wake(); }));
   }
+}
+
+// A source serves the record that it has just emitted: the next one waits.
+void StreamTask::rest_after_emission() {
+  const Time now = ports_.clock->now();
+  const Time end = pacer_.serve(now, service().value_or(Duration{}));
+  if (end == now) {
+    pay();
+    return;
+  }
+  turn_to(TaskActivity::kBusy);
+  publish_outputs();
+  computing_ = true;
+  ports_.timers->schedule(end - now, lifeline_.bind([this] {
+    computing_ = false;
+    if (!canceled_ && chain_->spent().ns > 0) {
+      pay();
+    } else {
+      step();
+    }
+  }));
 }
 
 // What the records of this slice cost beside their operators.
@@ -282,7 +357,7 @@ void StreamTask::charge_wire_work() {
 void StreamTask::pay() {
   turn_to(TaskActivity::kBusy);
   spent_ += chain_->take_spent();
-  charge_wire_work();
+  if (!served_) charge_wire_work();
   computing_ = true;
   paying_since_ = ports_.clock->now();
   ports_.compute->run(client_, std::exchange(spent_, Duration{}),
@@ -293,9 +368,16 @@ void StreamTask::pay_done() {
   computing_ = false;
   publish_outputs();
   for (auto& runnable : std::exchange(starting_, {})) {
-    runnable->synchronous_part_ended((ports_.clock->now() - paying_since_).ns);
+    // Flink's synchronous part begins behind the barrier.
+    const Duration paid = ports_.clock->now() - paying_since_;
+    runnable->synchronous_part_ended(std::max(Duration{}, paid - checkpoint_start_).ns);
     async_pool_->execute(std::move(runnable));
   }
+  checkpoint_start_ = {};
+  for (const auto& [gate, channel] : resuming_) {
+    if (!canceled_) gates_[gate]->resume_consumption(channel);
+  }
+  resuming_.clear();
   step();
 }
 

@@ -15,6 +15,10 @@
 //              -> closing      no mails any more; waits for asynchronous parts
 //              -> ended        EndOfPartitionEvent is out
 //
+// A task whose head has a service time (Compute::service) takes its records one by one: the record is
+// read, served, and then handed on, and mails run between two records. It needs no core for that, and
+// what it reads and writes is part of the service.
+//
 // A write that finds no segment blocks the task inside the record (spec barriers.md 6.1): no mail
 // runs until the writer has got rid of the rest.
 #pragma once
@@ -41,6 +45,7 @@
 #include "engine/task/checkpointing_task.hpp"
 #include "engine/task/mailbox.hpp"
 #include "engine/task/operator_chain.hpp"
+#include "engine/task/service_pacer.hpp"
 #include "engine/task/task_io_metrics.hpp"
 #include "sim/base/lifeline.hpp"
 
@@ -195,6 +200,11 @@ class StreamTask final : private CheckpointListener,
   // Gives a buffer to its channel. Returns: false if the task has failed.
   bool set_next_buffer(ChannelIndex channel, Buffer buffer);
   void process_source();
+  // Reads the next record and serves it, then hands it on.
+  void serve_next_record();
+  void hand_on();
+  void rest_after_emission();
+  [[nodiscard]] std::optional<Duration> service() const;
   // Occupies a core for what has been spent, then publishes and goes on.
   void pay();
   void pay_done();
@@ -298,7 +308,14 @@ class StreamTask final : private CheckpointListener,
   // Once the synchronous part is paid for, they go to the pool.
   std::vector<std::shared_ptr<AsyncCheckpointRunnable>> starting_;
   std::unique_ptr<AsyncOperationsPool> async_pool_;
+  std::vector<std::pair<std::size_t, ChannelIndex>> resuming_;  // gate and channel, when paid for
   TimerId source_timer_;
+
+  // With a service time. The record that is being served does not hold the buffer it came from.
+  bool served_ = false;
+  ServicePacer pacer_;
+  std::string served_text_;
+  Record served_record_;
 
   // 1.20: of the inputs, read back and not yet processed.
   struct RecoveredBuffer {
@@ -335,6 +352,7 @@ class StreamTask final : private CheckpointListener,
   std::int64_t records_in_ = 0;
   std::int64_t deserialised_records_ = 0;  // not yet charged
   std::int64_t deserialised_bytes_ = 0;
+  Duration checkpoint_start_;         // of the snapshots that are being paid for
   std::int64_t charged_records_ = 0;  // of those written
   std::int64_t charged_bytes_ = 0;
   base::Lifeline lifeline_;

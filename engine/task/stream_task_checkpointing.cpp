@@ -173,6 +173,9 @@ bool StreamTask::snapshot_state(const CheckpointMetaData& meta, const Checkpoint
                                 std::vector<OperatorSnapshotFutures>& futures) {
   ports_.observer->on_snapshot_started(descriptor_->job, subtask_ref(), meta.id,
                                        alignment.duration_ns);
+  const Duration start = ports_.compute->price({WorkKind::kCheckpointStart, -1, 1, 0});
+  checkpoint_start_ += start;
+  spent_ += start;
   if (finished_on_restore_) return true;
   const bool canonical = semantics_->marks_canonical_savepoints && is_savepoint(options.type) &&
                          options.format == SavepointFormatType::CANONICAL;

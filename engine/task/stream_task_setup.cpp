@@ -26,6 +26,9 @@ namespace tailrace::engine {
 
 void StreamTask::set_up_outputs() {
   const JobVertex& vertex = descriptor_->job_vertex();
+  const std::optional<Time> started =
+      ports_.random->fixed_time("task-start/" + std::to_string(vertex.chain.front().stream_node) +
+                                "/" + std::to_string(descriptor_->subtask));
   for (std::size_t i = 0; i < descriptor_->outputs.size(); ++i) {
     const ResultPartitionDescriptor& output = descriptor_->outputs[i];
     const JobEdge& edge = vertex.outputs[i];
@@ -44,7 +47,7 @@ void StreamTask::set_up_outputs() {
                              std::to_string(descriptor_->subtask);
     writers_.push_back(std::make_unique<RecordWriter>(
         *partitions_.back(), output.type, make_channel_selector(selector),
-        edge.buffer_timeout.value_or(descriptor_->config.buffer_timeout), ports_));
+        edge.buffer_timeout.value_or(descriptor_->config.buffer_timeout), ports_, started));
     writers_.back()->set_availability_listener([this] { wake(); });
     partitions_.back()->set_all_data_processed_hook([this] { wake(); });
   }
@@ -55,6 +58,12 @@ void StreamTask::set_up_inputs() {
   for (const InputGateDescriptor& gate : descriptor_->gates) {
     gates_.push_back(network_->create_gate(
         gate, lifeline_.bind([this](std::string cause) { host_->invokable_failed(cause); })));
+    // Flink resumes the channels behind the snapshot's synchronous part, which takes time.
+    gates_.back()->set_resume_deferral([this, gate = gates_.size() - 1](ChannelIndex channel) {
+      if (spent_.ns == 0) return false;
+      resuming_.emplace_back(gate, channel);
+      return true;
+    });
     for (std::size_t i = 0; i < gate.channels.size(); ++i) readers_.emplace_back(gate.type);
   }
   InputGate* gate = gates_.front().get();

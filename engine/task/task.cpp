@@ -53,6 +53,9 @@ void Task::fail(std::string cause) {
   if (is_terminal(state_) || state_ == ExecutionState::CANCELING || failing_) return;
   failing_ = true;
   failure_ = std::move(cause);
+  ports_.observer->on_task_failed(
+      descriptor_->job, {descriptor_->vertex, descriptor_->subtask, descriptor_->attempt_number},
+      failure_);
   invokable_->cancel();
 }
 

@@ -6,7 +6,7 @@ namespace tailrace::scenarios {
 namespace {
 
 Duration price_of(const Price& price, const engine::Work& work) {
-  const Duration items = price.per_item * work.count;
+  const Duration items = price.fixed + price.per_item * work.count;
   return work.bytes == 0 || price.bandwidth.value == 0
              ? items
              : items + price.bandwidth.time_for(work.bytes);
@@ -15,7 +15,11 @@ Duration price_of(const Price& price, const engine::Work& work) {
 }  // namespace
 
 CostModel::CostModel(const Scenario& scenario) : costs_(scenario.costs) {
-  for (const OperatorSpec& op : scenario.job.operators) per_record_.push_back(op.cost);
+  for (const OperatorSpec& op : scenario.job.operators) {
+    const bool by_profile = op.kind == OperatorKind::kSource && !op.own_cost;
+    per_record_.push_back(op.service ? Duration{} : by_profile ? costs_.source_record : op.cost);
+    service_.push_back(op.service);
+  }
 }
 
 Duration CostModel::price(const engine::Work& work) const {
@@ -29,6 +33,8 @@ Duration CostModel::price(const engine::Work& work) const {
       return price_of(costs_.serialise, work);
     case engine::WorkKind::kDeserialise:
       return price_of(costs_.deserialise, work);
+    case engine::WorkKind::kCheckpointStart:
+      return costs_.checkpoint_start * work.count;
     case engine::WorkKind::kSnapshotSync:
       return price_of(costs_.snapshot_sync, work);
     case engine::WorkKind::kSnapshotAsync:

@@ -5,6 +5,7 @@
 // documented where its default stands.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "engine/ports.hpp"
@@ -19,10 +20,16 @@ class CostModel {
 
   [[nodiscard]] Duration price(const engine::Work& work) const;
   [[nodiscard]] Duration slice() const { return costs_.slice; }
+  // Of one record of operator `op`; none: it has no service time.
+  [[nodiscard]] std::optional<Duration> service(std::int32_t op) const {
+    return service_[static_cast<std::size_t>(op)];
+  }
+  [[nodiscard]] const ThreadTimes& threads() const { return costs_.threads; }
 
  private:
   Costs costs_;
   std::vector<Duration> per_record_;  // by stream node
+  std::vector<std::optional<Duration>> service_;
 };
 
 }  // namespace tailrace::scenarios

@@ -40,6 +40,7 @@ void ProcessPorts::die(bool silently) {
   free_timers_.clear();
   host_->kill(owner());
   world_.store->cancel(owner());
+  if (world_.reads != world_.store) world_.reads->cancel(owner());
   world_.connections->process_died(id_, silently);
 }
 
@@ -117,6 +118,14 @@ void ProcessPorts::close(engine::ConnectionId connection) {
   world_.connections->close(connection);
 }
 
+PinnedTimes::PinnedTimes(const Pins& pins) {
+  times_["checkpoint.initial-delay"] = {pins.first_triggers.begin(), pins.first_triggers.end()};
+  for (const Pins::TaskStarts& starts : pins.task_starts) {
+    times_["task-start/" + std::to_string(starts.subtask.op) + "/" +
+           std::to_string(starts.subtask.subtask)] = {starts.times.begin(), starts.times.end()};
+  }
+}
+
 // --- compute -------------------------------------------------------------------------------------
 
 Duration ProcessPorts::price(const engine::Work& work) const {
@@ -130,6 +139,21 @@ Duration ProcessPorts::slice() const {
 void ProcessPorts::run(engine::ComputeClient client, Duration nominal, base::Callback done) {
   if (!alive_) return;
   host_->run(owner(), nominal, {slow_downs_->factor_milli(client), 1000}, std::move(done));
+}
+
+std::optional<Duration> ProcessPorts::service(engine::ComputeClient client, std::int32_t op) const {
+  const std::optional<Duration> nominal = world_.costs->service(op);
+  if (!nominal) return std::nullopt;
+  return sim::scale_up(*nominal, {slow_downs_->factor_milli(client), 1000});
+}
+
+engine::ServiceRules ProcessPorts::service_rules() const {
+  const ThreadTimes& threads = world_.costs->threads();
+  return {threads.park, threads.wake_up, threads.gap, threads.catch_up};
+}
+
+Duration ProcessPorts::timer_lateness() const {
+  return world_.costs->threads().timer_lateness;
 }
 
 // --- storage -------------------------------------------------------------------------------------
@@ -226,7 +250,7 @@ void ProcessPorts::fetch(engine::Blob blob, base::InplaceFunction<void(engine::B
   request->blob = std::move(blob);
   request->done = std::move(done);
   after_extra_latency([this, size, request = std::move(request)]() mutable {
-    world_.store->get(size, owner(), [request = std::move(request)](sim::StorageStatus status) {
+    world_.reads->get(size, owner(), [request = std::move(request)](sim::StorageStatus status) {
       request->done(status == sim::StorageStatus::kOk ? request->blob : nullptr);
     });
   });
@@ -246,6 +270,10 @@ void ProcessPorts::remove_directory(const std::string& path) {
   while (last != world_.blobs->end() && last->first.starts_with(below)) ++last;
   world_.blobs->erase(first, last);
   world_.removed->add(path);
+}
+
+std::optional<Time> ProcessPorts::fixed_time(std::string_view stream) {
+  return world_.pins->next(stream);
 }
 
 std::int64_t ProcessPorts::uniform(std::string_view stream, std::int64_t low, std::int64_t high) {

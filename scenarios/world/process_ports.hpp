@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -43,6 +44,22 @@ class RandomStreams {
   std::map<std::string, sim::RandomStream, std::less<>> streams_;
 };
 
+// The times that the scenario has fixed, by stream (RandomDraws::fixed_time).
+class PinnedTimes {
+ public:
+  explicit PinnedTimes(const Pins& pins);
+  [[nodiscard]] std::optional<Time> next(std::string_view stream) {
+    const auto found = times_.find(stream);
+    if (found == times_.end() || found->second.empty()) return std::nullopt;
+    const Time time = found->second.front();
+    found->second.pop_front();
+    return time;
+  }
+
+ private:
+  std::map<std::string, std::deque<Time>, std::less<>> times_;
+};
+
 // The contents of the checkpoint store; the sim only knows how long its requests take.
 using BlobContents = std::map<std::string, engine::Blob>;
 
@@ -68,7 +85,9 @@ struct SharedWorld {
   sim::Simulation* simulation = nullptr;
   Connections* connections = nullptr;
   sim::ObjectStore* store = nullptr;
+  sim::ObjectStore* reads = nullptr;  // whom to ask for blobs; often the same
   RandomStreams* random = nullptr;
+  PinnedTimes* pins = nullptr;
   const CostModel* costs = nullptr;
   BlobContents* blobs = nullptr;
   RemovedDirectories* removed = nullptr;
@@ -147,6 +166,10 @@ class ProcessPorts final : private engine::Clock,
   [[nodiscard]] Duration price(const engine::Work& work) const override;
   [[nodiscard]] Duration slice() const override;
   void run(engine::ComputeClient client, Duration nominal, base::Callback done) override;
+  [[nodiscard]] std::optional<Duration> service(engine::ComputeClient client,
+                                                std::int32_t op) const override;
+  [[nodiscard]] engine::ServiceRules service_rules() const override;
+  [[nodiscard]] Duration timer_lateness() const override;
   // What the store does about a request: `request` when its extra latency has passed.
   void after_extra_latency(base::Callback request);
   // BlobStore
@@ -165,6 +188,7 @@ class ProcessPorts final : private engine::Clock,
   void fetch(engine::Blob blob, base::InplaceFunction<void(engine::Blob)> done);
   // RandomDraws
   std::int64_t uniform(std::string_view stream, std::int64_t low, std::int64_t high) override;
+  std::optional<Time> fixed_time(std::string_view stream) override;
 
   SharedWorld world_;
   engine::ProcessId id_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "scenarios/world/checkpoint_statistics.hpp"
+#include "scenarios/world/series_recorder.hpp"
 #include "scenarios/world/trace_kinds.hpp"
 
 namespace tailrace::scenarios {
@@ -27,6 +28,8 @@ void RunRecorder::job_submitted(engine::JobId job, std::int32_t subtasks) {
   subtasks_ = static_cast<std::size_t>(subtasks);
   invariants_.on_job_submitted(job, simulation_->now());
   running_.clear();
+  if (rescaling_ && rescales_.back().savepoint >= 0)
+    rescales_.back().submitted = simulation_->now();
 }
 
 void RunRecorder::rescale_requested(std::string what, std::int64_t records_in_flight) {
@@ -39,7 +42,9 @@ void RunRecorder::rescale_requested(std::string what, std::int64_t records_in_fl
 }
 
 void RunRecorder::rescale_savepoint(engine::CheckpointId savepoint) {
-  if (rescaling_) rescales_.back().savepoint = savepoint;
+  if (!rescaling_) return;
+  rescales_.back().savepoint = savepoint;
+  rescales_.back().savepoint_ready = simulation_->now();
 }
 
 void RunRecorder::fault_injected() {
@@ -84,6 +89,9 @@ void RunRecorder::on_job_status(engine::JobId job, engine::JobStatus status) {
   trace(trace_kind::kJobStatus, job.value, static_cast<std::int64_t>(status));
   invariants_.on_job_status(job, status, simulation_->now());
   files_.on_job_status(job, status);
+  if (status == engine::JobStatus::FINISHED && rescaling_ && job == job_) {
+    rescales_.back().stopped = simulation_->now();
+  }
 }
 
 void RunRecorder::on_execution_state(engine::JobId job, engine::SubtaskRef subtask,
@@ -105,6 +113,7 @@ void RunRecorder::on_execution_state(engine::JobId job, engine::SubtaskRef subta
     rescales_.back().running = simulation_->now();
     rescaling_ = false;
   }
+  if (series_ != nullptr) series_->job_running();
   if (running_listener_) running_listener_(job);
 }
 
@@ -140,6 +149,11 @@ void RunRecorder::on_task_manager_registered(engine::ProcessId process) {
 
 void RunRecorder::on_task_manager_lost(engine::ProcessId process, std::string_view cause) {
   trace(trace_kind::kTaskManagerLost, process.value, 0, 0, 0, cause);
+}
+
+void RunRecorder::on_task_failed(engine::JobId job, engine::SubtaskRef subtask,
+                                 std::string_view cause) {
+  if (series_ != nullptr && job == job_) series_->task_failed(subtask, cause);
 }
 
 void RunRecorder::on_task_restored(engine::JobId, engine::SubtaskRef subtask,

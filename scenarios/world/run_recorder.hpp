@@ -23,6 +23,8 @@
 
 namespace tailrace::scenarios {
 
+class SeriesRecorder;
+
 class RunRecorder final : public engine::Observer {
  public:
   // A moment of the checkpoint protocol that a timeline may wait for.
@@ -33,6 +35,8 @@ class RunRecorder final : public engine::Observer {
               const CheckpointFiles::Rules& files)
       : simulation_(&simulation), invariants_(rules), files_(files) {}
 
+  // Null: nobody asked for a series. Outlives this.
+  void set_series(SeriesRecorder* series) { series_ = series; }
   void set_checkpoint_listener(CheckpointListener listener) { listener_ = std::move(listener); }
   // Runs when all subtasks of the job run (again).
   void set_running_listener(base::InplaceFunction<void(engine::JobId)> listener) {
@@ -102,6 +106,8 @@ class RunRecorder final : public engine::Observer {
                             engine::ChannelIndex channel, engine::CheckpointId id) override;
   void on_snapshot_started(engine::JobId job, engine::SubtaskRef subtask, engine::CheckpointId id,
                            std::int64_t alignment_ns) override;
+  void on_task_failed(engine::JobId job, engine::SubtaskRef subtask,
+                      std::string_view cause) override;
   void on_task_restored(engine::JobId job, engine::SubtaskRef subtask,
                         std::int64_t state_bytes) override;
 
@@ -111,6 +117,7 @@ class RunRecorder final : public engine::Observer {
   void begin_restart(std::string_view cause);
 
   sim::Simulation* simulation_;
+  SeriesRecorder* series_ = nullptr;
   CheckpointInvariants invariants_;
   CheckpointFiles files_;
   CheckpointListener listener_;

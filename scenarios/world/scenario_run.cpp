@@ -85,7 +85,12 @@ ScenarioRun::ScenarioRun(const Scenario& scenario, const RunOptions& options)
       ends_(make_job_ends(scenario, *cluster_.job_manager_ports().clock)),
       checkpointing_(engine::make_checkpointing_factory(scenario.flink.generation)),
       parallelism_(initial_parallelism(scenario)),
-      hit_(scenario.timeline.size(), false) {}
+      hit_(scenario.timeline.size(), false) {
+  if (!options.series) return;
+  series_ = std::make_unique<SeriesRecorder>(scenario, *options.series,
+                                             *cluster_.job_manager_ports().clock, ends_);
+  recorder_.set_series(series_.get());
+}
 
 ScenarioRun::~ScenarioRun() = default;
 
@@ -148,6 +153,7 @@ void ScenarioRun::submit() {
   submitted_ = true;
   engine::JobSubmission submission = job_settings(*scenario_);
   submission.graph = build_stream_graph(*scenario_, parallelism_, ends_);
+  if (series_ != nullptr) series_->put_meters(submission.graph);
   base::Result<engine::JobId, std::string> job = job_manager_->submit_job(std::move(submission));
   if (!job) throw ScenarioError(describe(*scenario_, scenario_->job.position) + ": " + job.error());
   submitted(job.value());
@@ -172,6 +178,9 @@ void ScenarioRun::submitted(engine::JobId job) {
     subtasks += vertex.parallelism;
   }
   recorder_.job_submitted(job, subtasks);
+  if (series_ != nullptr) {
+    series_->job_submitted(job_manager_->find_scheduler(job)->execution_graph().job_graph());
+  }
   apply_slow_downs();
 }
 
@@ -183,15 +192,22 @@ void ScenarioRun::advance(Time until) {
 void ScenarioRun::play() {
   if (!started_) start();
   sim::RunEnd end = sim::RunEnd::kHorizon;
-  if (!options_.progress) {
-    end = simulation_.run(Time::max(), options_.interrupted);
-  } else {
-    while (end == sim::RunEnd::kHorizon) {
-      end = simulation_.run(simulation_.now() + kProgressEvery, options_.interrupted);
-      options_.progress({simulation_.now(),
-                         static_cast<std::int64_t>(simulation_.events_processed()),
-                         recorder_.checkpoints_completed()});
+  Time next_progress = options_.progress ? simulation_.now() + kProgressEvery : Time::max();
+  while (end == sim::RunEnd::kHorizon) {
+    const Time next_window = series_ != nullptr ? series_->window_end() : Time::max();
+    const Time until = std::min(next_progress, next_window);
+    end = simulation_.run(until, options_.interrupted);
+    if (end == sim::RunEnd::kHorizon && until == next_window && series_ != nullptr) {
+      series_->end_window(cluster_);
     }
+    if (!options_.progress || (end == sim::RunEnd::kHorizon && until < next_progress)) continue;
+    next_progress = next_progress + kProgressEvery;
+    options_.progress({simulation_.now(), static_cast<std::int64_t>(simulation_.events_processed()),
+                       recorder_.checkpoints_completed()});
+  }
+  // A run that ends with a window has all of it.
+  if (series_ != nullptr && simulation_.now() == series_->window_end()) {
+    series_->end_window(cluster_);
   }
   if (end == sim::RunEnd::kInterrupted) ending_ = analysis::FinishReason::kInterrupted;
 }
@@ -377,7 +393,12 @@ void ScenarioRun::apply_slow_downs() {
     for (const engine::JobVertex& vertex : scheduler->execution_graph().job_graph().vertices) {
       for (const engine::ChainedOperator& op : vertex.chain) {
         if (op.stream_node != slow_down.target.op) continue;
-        cluster_.slow_downs().set(vertex.index, slow_down.target.subtask, slow_down.factor_milli);
+        const std::int32_t one = slow_down.target.subtask;
+        const std::int32_t first = one < 0 ? 0 : one;
+        const std::int32_t last = one < 0 ? vertex.parallelism - 1 : one;
+        for (std::int32_t subtask = first; subtask <= last; ++subtask) {
+          cluster_.slow_downs().set(vertex.index, subtask, slow_down.factor_milli);
+        }
       }
     }
   }
@@ -520,6 +541,7 @@ RunOutcome ScenarioRun::collect() {
     collector.set_cut(std::move(last));
   }
   RunOutcome outcome = collector.collect(recorder_, simulation_, options_);
+  if (series_ != nullptr) outcome.result.series = series_->take();
   for (std::size_t i = 0; i < hit_.size(); ++i) {
     if (!hit_[i] && !scenario_->timeline[i].optional) {
       outcome.timeline_misses.push_back(static_cast<std::int32_t>(i));

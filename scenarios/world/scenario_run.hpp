@@ -15,6 +15,7 @@
 #include "scenarios/run_scenario.hpp"
 #include "scenarios/world/job_builder.hpp"
 #include "scenarios/world/run_recorder.hpp"
+#include "scenarios/world/series_recorder.hpp"
 #include "scenarios/world/simulated_cluster.hpp"
 #include "sim/base/lifeline.hpp"
 #include "sim/simulation.hpp"
@@ -95,6 +96,7 @@ class ScenarioRun final : private engine::JobListener {
   RunOptions options_;
   sim::Simulation simulation_;
   RunRecorder recorder_;
+  std::unique_ptr<SeriesRecorder> series_;  // null: nobody asked for a series
   SimulatedCluster cluster_;
   JobEnds ends_;
   std::unique_ptr<engine::CheckpointingFactory> checkpointing_;

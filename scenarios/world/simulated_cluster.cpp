@@ -29,9 +29,12 @@ SimulatedCluster::SimulatedCluster(const Scenario& scenario, sim::Simulation& si
       recorder_(&recorder),
       costs_(scenario),
       random_(scenario.seed),
+      pins_(scenario.pins),
       network_(simulation, scenario.cluster.network.latency, kLoopbackLatency),
       store_(simulation,
-             {scenario.cluster.checkpoint_storage.bandwidth,
+             {scenario.cluster.checkpoint_storage.directions
+                  ? scenario.cluster.checkpoint_storage.directions->write
+                  : scenario.cluster.checkpoint_storage.bandwidth,
               scenario.cluster.checkpoint_storage.per_connection,
               scenario.cluster.checkpoint_storage.request_latency},
              scenario.seed, "checkpoint-storage"),
@@ -47,7 +50,16 @@ SimulatedCluster::SimulatedCluster(const Scenario& scenario, sim::Simulation& si
   shared_.simulation = simulation_;
   shared_.connections = &connections_;
   shared_.store = &store_;
+  shared_.reads = &store_;
+  if (const auto& storage = scenario.cluster.checkpoint_storage; storage.directions) {
+    reads_.emplace(simulation,
+                   sim::StorageConfig{storage.directions->read, storage.per_connection,
+                                      storage.request_latency},
+                   scenario.seed, "checkpoint-storage-reads");
+    shared_.reads = &*reads_;
+  }
   shared_.random = &random_;
+  shared_.pins = &pins_;
   shared_.costs = &costs_;
   shared_.blobs = &blobs_;
   shared_.removed = &removed_;
@@ -196,6 +208,9 @@ void SimulatedCluster::set_storage_trouble(const StorageTrouble& trouble) {
   trouble_ = trouble;
   store_.set_error_ppm(trouble.error_rate_ppm);
   store_.set_slow_down({trouble.slow_milli, 1000});
+  if (!reads_) return;
+  reads_->set_error_ppm(trouble.error_rate_ppm);
+  reads_->set_slow_down({trouble.slow_milli, 1000});
 }
 
 std::optional<SimulatedCluster::Located> SimulatedCluster::locate(std::int32_t op,

@@ -100,8 +100,11 @@ class SimulatedCluster final : private engine::NetworkPeers {
   RunRecorder* recorder_;
   CostModel costs_;
   RandomStreams random_;
+  PinnedTimes pins_;
   sim::Network network_;
   sim::ObjectStore store_;
+  std::optional<sim::ObjectStore>
+      reads_;  // with a pipe for each direction: what store_ does not serve
   BlobContents blobs_;
   RemovedDirectories removed_;
   SlowDowns slow_downs_;

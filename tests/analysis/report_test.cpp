@@ -105,7 +105,8 @@ RunResult sample() {
   result.checkpoint_history = {completed_statistics(), failed_statistics()};
   result.checkpointing = checkpointing_statistics();
   result.restarts.push_back({Time{3'500'000'000}, Time{5'000'000'001}, "lost", 2, 17});
-  result.rescales.push_back({Time{30'000'000'000}, std::nullopt, "count 2 -> 3", 9, 4});
+  result.rescales.push_back({Time{30'000'000'000}, Time{30'250'000'000}, std::nullopt, std::nullopt,
+                             std::nullopt, "count 2 -> 3", 9, 4});
   result.latency_ns = {3'000'000, 1'000'000, 2'000'999};
   result.audit = Audit{0, 2};
   result.expectations.push_back({"exactly once", false, "{\"lost\": 0, \"duplicated\": 2}"});
@@ -182,7 +183,7 @@ TEST(JsonReport, PrintsTheDocumentToTheLetter) {
     {"failed_s": 3.500000000, "running_s": 5.000000001, "downtime_ms": 1500.000, "restored_checkpoint": 2, "records_replayed": 17, "cause": "lost"}
   ],
   "rescale_list": [
-    {"requested_s": 30.000000000, "running_s": null, "downtime_ms": null, "what": "count 2 -> 3", "savepoint": 9, "records_in_flight": 4}
+    {"requested_s": 30.000000000, "savepoint_ready_s": 30.250000000, "stopped_s": null, "submitted_s": null, "running_s": null, "downtime_ms": null, "what": "count 2 -> 3", "savepoint": 9, "records_in_flight": 4}
   ]
 }
 )");

@@ -103,6 +103,17 @@ TEST_F(CommandLine, JsonIsOneDocumentOnStandardOutput) {
   EXPECT_EQ(document["expectations"][0]["held"], true);
 }
 
+TEST_F(CommandLine, ASeriesIsAskedForWithTheLengthOfItsWindowsAndWithJson) {
+  EXPECT_EQ(run({"run", path("s.yaml"), "--json", "--series", "1s"}), kExitDone) << err_.str();
+  EXPECT_EQ(run({"run", path("s.yaml"), "--series", "1s"}), kExitBadInput);
+  EXPECT_EQ(err_.str(), "--series is a member of the document that --json prints; add --json\n");
+  EXPECT_EQ(run({"run", path("s.yaml"), "--json", "--series", "1"}), kExitBadInput);
+  EXPECT_EQ(err_.str(),
+            "--series: \"1\" has no unit; write it as 5ns, 5us, 5ms, 5s, 5min, 5h or 5d\n");
+  EXPECT_EQ(run({"run", path("s.yaml"), "--json", "--series", "999us"}), kExitBadInput);
+  EXPECT_EQ(err_.str(), "--series: \"999us\" is too short; a window has at least 1ms\n");
+}
+
 TEST_F(CommandLine, UntilOverridesTheEndOfTheRun) {
   EXPECT_EQ(run({"check", path("s.yaml"), "--until", "idle"}), kExitDone) << err_.str();
   EXPECT_EQ(

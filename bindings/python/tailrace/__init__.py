@@ -60,7 +60,7 @@ class Run(collections.abc.Mapping):
         return self._text
 
 
-def run(scenario, *, seed=None, set=None, until=None):
+def run(scenario, *, seed=None, set=None, until=None, series=None):
     """Run a scenario in this process.
 
     Other threads go on meanwhile, so several runs can share a thread pool. Ctrl-C raises
@@ -78,6 +78,9 @@ def run(scenario, *, seed=None, set=None, until=None):
         files are looked for in the working directory.
     until : str, optional
         When to end: a time with its unit (``"60s"``), ``"sources_finished"`` or ``"idle"``.
+    series : str, optional
+        The length of a window (``"1s"``): the document gets a member ``series`` with throughput,
+        latency and metrics by window. The run is the same.
 
     Returns
     -------
@@ -92,7 +95,7 @@ def run(scenario, *, seed=None, set=None, until=None):
     RuntimeError
         If an invariant of the engine is violated: a mistake of Tailrace, not of the caller.
     """
-    return Run(_core.run(*_arguments(scenario, seed, set, until), _FOLDER))
+    return Run(_core.run(*_arguments(scenario, seed, set, until), series, _FOLDER))
 
 
 def check(scenario, *, seed=None, set=None, until=None):

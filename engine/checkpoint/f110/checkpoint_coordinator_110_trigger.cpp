@@ -307,6 +307,9 @@ void CheckpointCoordinator110::cancel_periodic_trigger() {
 }
 
 Duration CheckpointCoordinator110::random_initial_delay() {
+  if (const auto fixed = services_.random->fixed_time(configuration_.random_stream)) {
+    return std::max(Duration{}, *fixed - services_.clock->now());
+  }
   return Duration::millis(services_.random->uniform(configuration_.random_stream,
                                                     min_pause_.millis_truncated(),
                                                     base_interval_.millis_truncated()));

@@ -406,9 +406,12 @@ void CheckpointCoordinator120::start_checkpoint_scheduler() {
     TAILRACE_ASSERT(is_periodic_checkpointing_configured());
     if (periodic_scheduling_) stop_scheduler_locked();  // whatever is pending goes
     periodic_scheduling_ = true;
-    schedule_trigger_with_delay(Duration::millis(
-        services_.random->uniform(configuration_.random_stream, min_pause_.millis_truncated(),
-                                  base_interval_.millis_truncated())));
+    const std::optional<Time> fixed = services_.random->fixed_time(configuration_.random_stream);
+    schedule_trigger_with_delay(
+        fixed ? std::max(Duration{}, *fixed - services_.clock->now())
+              : Duration::millis(services_.random->uniform(configuration_.random_stream,
+                                                           min_pause_.millis_truncated(),
+                                                           base_interval_.millis_truncated())));
   });
 }
 
