@@ -98,6 +98,7 @@ enum class WorkKind : std::uint8_t {
   kSnapshotSync,        // synchronous part; count: hash buckets or list elements copied
   kSnapshotAsync,       // entries (`count`) and `bytes` serialised by the asynchronous part
   kRestore,             // entries (`count`) and `bytes` deserialised at a restore
+  kCheckpointTrigger,   // job manager, 1.20: the location of a checkpoint is made
   kCheckpointFinalise,  // job manager: subtask states (`count`), bytes of metadata
 };
 struct Work {

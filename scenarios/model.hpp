@@ -242,14 +242,15 @@ struct ThreadTimes {
 };
 
 struct Costs {
-  Price serialise;            // item: record
-  Price deserialise;          // item: record
-  Price snapshot_sync;        // item: hash bucket or list element
-  Price snapshot_async;       // item: entry
-  Price restore;              // item: entry
-  Price checkpoint_finalise;  // item: subtask state, at the job manager
-  Duration source_record;     // of sources that state no cost of their own
-  Duration checkpoint_start;  // of a task, from its last barrier to its own
+  Price serialise;              // item: record
+  Price deserialise;            // item: record
+  Price snapshot_sync;          // item: hash bucket or list element
+  Price snapshot_async;         // item: entry
+  Price restore;                // item: entry
+  Price checkpoint_finalise;    // item: subtask state, at the job manager
+  Duration source_record;       // of sources that state no cost of their own
+  Duration checkpoint_trigger;  // at the job manager
+  Duration checkpoint_start;    // of a task, from its last barrier to its own
   ThreadTimes threads;
   Duration slice;  // resolution of a task's work, not a cost
 };

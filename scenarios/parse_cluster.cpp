@@ -72,6 +72,7 @@ Costs parse_costs(MapReader reader) {
   costs.checkpoint_finalise.fixed =
       reader.section("checkpoint_finalise", kFinalisePriceSection).time_span("fixed");
   costs.source_record = reader.time_span("source_record");
+  costs.checkpoint_trigger = reader.time_span("checkpoint_trigger");
   costs.checkpoint_start = reader.time_span("checkpoint_start");
   MapReader threads = reader.section("threads", kThreadsSection);
   costs.threads = {threads.time_span("park"), threads.time_span("wake_up"),

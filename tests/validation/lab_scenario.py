@@ -156,14 +156,25 @@ class Converter:
                 never if t is None else milliseconds(T0_MS + Decimal(str(t))) for t in triggers
             ]
         starts = {}
-        for _job, vertex, subtask, _attempt, at_ms in sorted(
-            row for row in inputs.get("taskStarts") or [] if row[4] is not None
-        ):
-            at = max(T0_MS + Decimal(str(at_ms)), Decimal(0))
+        rows = [row for row in inputs.get("taskStarts") or [] if row[4] is not None]
+        for row in sorted(rows, key=lambda row: (row[0], row[3])):
+            _job, vertex, subtask, _attempt, at_ms = row
+            at = max(T0_MS + Decimal(str(at_ms)) + self.within_millisecond(row, rows), Decimal(0))
             starts.setdefault(f"{vertex}[{subtask}]", []).append(milliseconds(at))
         if starts:
             pins["task_starts"] = starts
         return pins
+
+    def within_millisecond(self, row, rows):
+        """Where in the millisecond of its stamp a task started.
+
+        Stamps are whole milliseconds, and a task manager starts its tasks in the order of the
+        vertices: k tasks of one stamp are taken to be spread evenly over it.
+        """
+        vertices = ["source"] + [stage["name"] for stage in self.job["stages"]]
+        same = [r for r in rows if r[0] == row[0] and r[2:] == row[2:]]
+        same.sort(key=lambda r: vertices.index(r[1]))
+        return (same.index(row) + Decimal("0.5")) / len(same)
 
     # --- machines
 

@@ -212,12 +212,20 @@ void CheckpointCoordinator120::initialize_location(const Phase& phase) {
   if (!location.has_value()) {
     return complete_trigger_promise(phase, CheckpointFailureReason::IO_EXCEPTION);
   }
-  on_timer(
-      [this, phase, location = std::make_unique<CheckpointStorageLocation>(std::move(*location))] {
-        if (phase->pending->is_disposed()) return;  // the new location stays unattached
-        phase->pending->set_location(std::move(*location));
-        snapshot_coordinators(phase);
-      });
+  const auto made = [this, phase](CheckpointStorageLocation where) {
+    on_timer([this, phase, where = std::make_unique<CheckpointStorageLocation>(std::move(where))] {
+      if (phase->pending->is_disposed()) return;  // the new location stays unattached
+      phase->pending->set_location(std::move(*where));
+      snapshot_coordinators(phase);
+    });
+  };
+  const Duration price = services_.compute->price({WorkKind::kCheckpointTrigger, -1, 1, 0});
+  if (price.ns == 0) return made(std::move(*location));
+  // Made by a thread of the I/O executor.
+  services_.compute->run(
+      {}, price,
+      lifeline_.bind([made, where = std::make_unique<CheckpointStorageLocation>(
+                                std::move(*location))] { made(std::move(*where)); }));
 }
 
 void CheckpointCoordinator120::snapshot_coordinators(const Phase& phase) {
