@@ -28,6 +28,9 @@ HERE = Path(__file__).resolve().parent
 GROUPS = "^[A-GR]"
 EVERY = 3
 
+# A third has a third of the numbers, so its quantiles scatter: what may be wrong is so much more.
+THIRD_SLACK = 1.25
+
 # Over all headline numbers of the shared experiments.
 MEDIAN_MAX = 0.02
 P90_MAX = 0.15
@@ -115,13 +118,17 @@ def shared(checks, program, lab, all_of_them):
         noise = scores.read_noise(lab / "noise.tsv")
         rows = scores.compare(measured, scores.load(out), noise)
         agree_with_score(checks, lab, out, ids, rows)
-    headline(checks, "shared results", rows, MEDIAN_MAX, P90_MAX, RIGHT_MIN)
+    slack = 1.0 if all_of_them else THIRD_SLACK
+    right = 1 - slack * (1 - RIGHT_MIN)
+    headline(checks, "shared results", rows, slack * MEDIAN_MAX, slack * P90_MAX, right)
     aligned = [row for row in rows if re.search(ALIGNED, row.run)]
     for label, name, median, worst in ALIGNED_MAX:
         errors = errors_by_run(aligned, name)
-        checks.at_most(f"aligned, {label}: median run", score.quantile(errors, 0.5), median)
+        middle = score.quantile(errors, 0.5)
+        checks.at_most(f"aligned, {label}: median run", middle, slack * median)
         if worst is not None:
-            checks.at_most(f"aligned, {label}: worst run", errors[-1] if errors else None, worst)
+            last = errors[-1] if errors else None
+            checks.at_most(f"aligned, {label}: worst run", last, slack * worst)
 
 
 def agree_with_score(checks, lab, out, ids, rows):
