@@ -12,6 +12,7 @@
 #include "engine/checkpoint/checkpoint_options.hpp"
 #include "engine/checkpoint/messages.hpp"
 #include "engine/ids.hpp"
+#include "engine/network/channel_cut.hpp"
 
 namespace tailrace::engine {
 
@@ -71,6 +72,15 @@ class Observer {
   // The task takes its snapshot: alignment is over.
   virtual void on_snapshot_started(JobId, SubtaskRef, CheckpointId, std::int64_t /*alignment_ns*/) {
   }
+  // Exactly once: both ends of the cut of a checkpoint through a channel (engine/network/channel_cut.hpp).
+  // The producer has emitted the barrier, or has given data to the channel state since; the consumer
+  // takes its snapshot, and gives so many bytes to the channel state, before or after that.
+  virtual void on_output_cut(JobId, const ResultPartitionId&, std::int32_t /*subpartition*/,
+                             const SubpartitionCut&) {}
+  virtual void on_input_cut(JobId, const ResultPartitionId&, std::int32_t /*subpartition*/,
+                            const InputCut&) {}
+  virtual void on_input_state(JobId, const ResultPartitionId&, std::int32_t /*subpartition*/,
+                              CheckpointId, std::int64_t /*bytes*/) {}
   virtual void on_task_restored(JobId, SubtaskRef, std::int64_t /*state_bytes*/) {}
   // The task fails by itself, now; the job manager hears of it when the task has come to rest.
   virtual void on_task_failed(JobId, SubtaskRef, std::string_view /*cause*/) {}

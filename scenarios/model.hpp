@@ -116,6 +116,7 @@ struct OperatorSpec {
   OperatorKind kind = OperatorKind::kMap;
   OperatorFunction function = OperatorFunction::kNone;
   std::vector<std::int32_t> inputs;  // indices into Job::operators; none for sources
+  bool separate_inputs = false;      // two inputs of their own, not one that reads both
   engine::PartitionerKind partitioner = engine::PartitionerKind::kForward;  // of each input
   bool partitioner_is_default = false;                                      // nobody wrote `by`
   std::int32_t parallelism = 1;

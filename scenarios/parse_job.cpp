@@ -222,6 +222,7 @@ OperatorSpec parse_operator(MapReader& reader, const std::string& directory,
     only_for(reader, "guarantee", is_sink, "sinks");
     only_for(reader, "buffer_timeout", !is_sink, "operators that are no sinks");
     only_for(reader, "input", !is_source, "operators that are no sources");
+    only_for(reader, "inputs", !is_source && !is_sink, "flat_map, map and keyed operators");
     only_for(reader, "by", !is_source, "operators that are no sources");
   }
   if (is_source) {
@@ -327,6 +328,12 @@ Job parse_job(MapReader reader, const FlinkOptions& flink, const std::string& di
     resolve_inputs(readers[i], job, op, diagnostics);
     if (op.kind != OperatorKind::kSource && !readers[i].has("input")) {
       readers[i].error_here("has no \"input\"");
+    }
+    op.separate_inputs = readers[i].choice("inputs").value_or(0) == 1;
+    const yaml::Node* input = readers[i].find("input");
+    if (op.separate_inputs && input != nullptr &&
+        (!input->is_sequence() || input->items.size() != 2)) {
+      readers[i].error("inputs", "separate inputs are two, as in input: [left, right]");
     }
     const bool keyed = op.kind == OperatorKind::kKeyed;
     const std::optional<std::int32_t> by = readers[i].choice("by");

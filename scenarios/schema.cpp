@@ -102,6 +102,7 @@ constexpr std::array kOperatorKeys = std::to_array<KeySpec>({
     {"kind", T::kChoice, kRequired, {}, 0, 0, "source|flat_map|map|keyed|sink", "of work"},
     {"do", T::kChoice, kOptional, {}, 0, 0, "tokenize|identity|count|update", "what it does"},
     {"input", T::kOther, kOptional, {}, 0, 0, {}, "an id or a list of ids"},
+    {"inputs", T::kChoice, kOptional, "union", 0, 0, "union|separate", "several: as one, or two"},
     {"by",
      T::kChoice,
      kOptional,

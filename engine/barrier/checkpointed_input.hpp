@@ -13,6 +13,9 @@ namespace tailrace::engine {
 // What happened on an input around a checkpoint, for observers and statistics only.
 class BarrierObserver {
  public:
+  // The barrier has come and the handler is about to hear of it: whatever the channel has delivered
+  // so far is before the barrier.
+  virtual void on_barrier_received(ChannelIndex /*channel*/, CheckpointId /*id*/) {}
   // The handler has been given the barrier (or has ignored it).
   virtual void on_barrier_processed(ChannelIndex channel, CheckpointId id) = 0;
 

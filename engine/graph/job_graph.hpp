@@ -35,6 +35,7 @@ struct JobEdge {
   std::int32_t source_vertex = 0;
   std::int32_t target_vertex = 0;
   std::int32_t target_input = 0;  // which gate of the target, counted in the order of its in-edges
+  std::int32_t type_number = 0;   // StreamEdge::type_number
   PartitionerKind partitioner = PartitionerKind::kForward;
   DistributionPattern pattern = DistributionPattern::POINTWISE;
   RecordType type = RecordType::kString;

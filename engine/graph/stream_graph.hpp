@@ -47,7 +47,10 @@ struct StreamNode {
 struct StreamEdge {
   std::int32_t source = 0;  // index into nodes
   std::int32_t target = 0;
-  std::int32_t input = 0;  // position among the target's in-edges; all feed one logical input
+  std::int32_t input = 0;  // position among the target's in-edges
+  // Flink's typeNumber: which input of the target's operator it feeds. 0: its only one; 1, 2: of two
+  // separate ones (connect).
+  std::int32_t type_number = 0;
   PartitionerKind partitioner = PartitionerKind::kForward;
   RecordType type = RecordType::kString;
   // The author chose no partitioner: forward between equal parallelisms, else rebalance (S-1.8);

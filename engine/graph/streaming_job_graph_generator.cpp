@@ -204,6 +204,7 @@ class Generator {
                                job_edge.partitioner == PartitionerKind::kRescale
                            ? DistributionPattern::POINTWISE
                            : DistributionPattern::ALL_TO_ALL;
+    job_edge.type_number = stream_edge.type_number;
     job_edge.type = stream_edge.type;
     job_edge.buffer_timeout =
         graph_.nodes[static_cast<std::size_t>(stream_edge.source)].buffer_timeout;

@@ -113,6 +113,10 @@ class NetworkBuffer {
 };
 
 // Bytes [begin, end) of a segment, and one reference to it.
+//
+// On its way through a channel it has a number: 1 for the first buffer with data that the channel has
+// handed out, and so on. The reader at the end checks that none is missing, twice or too early. 0: a
+// buffer that belongs to no channel, as those of restored channel state.
 class Buffer {
  public:
   Buffer() = default;
@@ -121,15 +125,23 @@ class Buffer {
     TAILRACE_ASSERT(begin <= end && end <= segment.capacity());
     segment_->retain();
   }
-  Buffer(const Buffer& other) : segment_(other.segment_), begin_(other.begin_), end_(other.end_) {
+  Buffer(const Buffer& other)
+      : segment_(other.segment_),
+        begin_(other.begin_),
+        end_(other.end_),
+        sequence_number_(other.sequence_number_) {
     if (segment_ != nullptr) segment_->retain();
   }
   Buffer(Buffer&& other) noexcept
-      : segment_(std::exchange(other.segment_, nullptr)), begin_(other.begin_), end_(other.end_) {}
+      : segment_(std::exchange(other.segment_, nullptr)),
+        begin_(other.begin_),
+        end_(other.end_),
+        sequence_number_(other.sequence_number_) {}
   Buffer& operator=(Buffer other) noexcept {
     std::swap(segment_, other.segment_);
     begin_ = other.begin_;
     end_ = other.end_;
+    sequence_number_ = other.sequence_number_;
     return *this;
   }
   ~Buffer() { reset(); }
@@ -146,6 +158,8 @@ class Buffer {
   }
   [[nodiscard]] std::uint32_t begin() const { return begin_; }
   [[nodiscard]] std::uint32_t size() const { return end_ - begin_; }
+  [[nodiscard]] std::uint64_t sequence_number() const { return sequence_number_; }
+  void set_sequence_number(std::uint64_t number) { sequence_number_ = number; }
   [[nodiscard]] std::span<const std::byte> bytes() const {
     return segment_ == nullptr ? std::span<const std::byte>{}
                                : std::span<const std::byte>(segment_->data() + begin_, size());
@@ -155,6 +169,7 @@ class Buffer {
   NetworkBuffer* segment_ = nullptr;
   std::uint32_t begin_ = 0;
   std::uint32_t end_ = 0;
+  std::uint64_t sequence_number_ = 0;
 };
 
 }  // namespace tailrace::engine

@@ -21,6 +21,14 @@ struct ChannelCut {
   std::int64_t input_state = 0;
 };
 
+// The receiving half, as the consumer's task knows it when it takes its snapshot. What arrives later
+// and becomes state of the input follows (Observer::on_input_state).
+struct InputCut {
+  CheckpointId checkpoint = kNoCheckpoint;
+  std::int64_t consumed = 0;   // bytes that have become records, `recovered` ones included
+  std::int64_t recovered = 0;  // of restored channel state of the input: no producer has sent them
+};
+
 // Returns: nothing, or what is wrong, in words.
 [[nodiscard]] std::optional<std::string> check_channel_cut(const ChannelCut& cut);
 

@@ -241,7 +241,10 @@ std::optional<BufferAndBacklog> PipelinedSubpartition::poll_buffer() {
     if (!finished) break;
   }
   if (!found) return std::nullopt;
-  if (item.is_buffer()) data_bytes_out_ += item.size();
+  if (item.is_buffer() && item.size() > 0) {
+    data_bytes_out_ += item.size();
+    item.buffer.set_sequence_number(++data_buffers_out_);
+  }
   const bool more = is_available();
   return BufferAndBacklog{std::move(item), more, buffers_in_backlog(),
                           more ? buffers_.front().type() : DataType::kNone, sequence_number_++};

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,25 @@ class ChannelReader {
     }
     return false;
   }
+  // Counts a buffer with data that the network has delivered.
+  // Invariant N1: a channel delivers its buffers in the order in which they were sent, each once.
+  void received(const Buffer& buffer) {
+    bytes += buffer.size();
+    if (buffer.sequence_number() == 0) return;  // not numbered: from no channel of the network
+    TAILRACE_ASSERT_MSG(buffer.sequence_number() == last_sequence_number_ + 1,
+                        "N1: a channel delivers its buffer " +
+                            std::to_string(buffer.sequence_number()) + " after number " +
+                            std::to_string(last_sequence_number_));
+    last_sequence_number_ = buffer.sequence_number();
+  }
+  // Counts a buffer of restored channel state.
+  void recovered(const Buffer& buffer) { recovered_bytes_ += buffer.size(); }
+  [[nodiscard]] std::int64_t recovered_bytes() const { return recovered_bytes_; }
+  // Bytes that no whole record has been made of. While channels of old come through it, what they
+  // have begun counts as consumed: end_recovery() drops it.
+  [[nodiscard]] std::int64_t unconsumed_bytes() const {
+    return demultiplexes_ ? 0 : static_cast<std::int64_t>(plain_.unconsumed_size());
+  }
   // What channel state has to have of it. Requires: !demultiplexes().
   [[nodiscard]] std::vector<std::byte> unconsumed() const {
     TAILRACE_ASSERT(!demultiplexes_);
@@ -101,6 +121,8 @@ class ChannelReader {
   std::size_t current_ = 0;  // of virtual_; behind its end: none is selected
   std::shared_ptr<ChannelSelector> filter_;
   std::int32_t subtask_ = 0;
+  std::uint64_t last_sequence_number_ = 0;
+  std::int64_t recovered_bytes_ = 0;
 };
 
 }  // namespace tailrace::engine

@@ -43,6 +43,7 @@ StreamTask::StreamTask(const Ports& ports, NetworkEnvironment& network,
       client_{descriptor_->vertex, descriptor_->subtask},
       channel_state_executors_(channel_state),
       channel_state_(std::make_unique<NoChannelStateWriter>()),
+      cuts_(*ports.observer, *descriptor_),
       async_pool_(semantics_->make_async_pool(*ports.timers)),
       pacer_(ports.compute->service_rules()) {
   served_ = service().has_value();
@@ -62,7 +63,7 @@ StreamTask::~StreamTask() {
   chain_.reset();
   readers_.clear();
   inputs_.reset();
-  union_gate_.reset();
+  operator_inputs_.clear();
   writers_.clear();
   gates_.clear();
   partitions_.clear();
@@ -111,6 +112,7 @@ void StreamTask::step() {
     return;
   }
   if (!outputs_available()) {
+    if (selection_) selection_->interrupted();
     turn_to(TaskActivity::kSoftBackPressured);
     return;
   }
@@ -126,6 +128,7 @@ void StreamTask::run_mails() {
   const bool only_urgent = checkpoints_->waits_for_savepoint();
   while (running_ && spent_.ns == 0 && starting_.empty() && !checkpoints_->is_released()) {
     if (only_urgent ? !mailbox_.has_urgent() : mailbox_.empty()) return;
+    if (selection_) selection_->interrupted();
     turn_to(TaskActivity::kBusy);
     base::Callback mail = only_urgent ? mailbox_.take_urgent() : mailbox_.take();
     mail();
@@ -137,15 +140,16 @@ void StreamTask::process_input() {
     take_recovered();
     if (current_ == nullptr) return;
   }
+  if (!turn_to_input()) return;
   if (current_ == nullptr) {
-    std::optional<BufferOrEvent> item = input_->poll_next();
+    std::optional<BufferOrEvent> item = poll(*input_);
     if (!running_ || ended_) return;
     if (item && !item->is_buffer()) {
       receive_event(item->channel, item->event());
       if (!running_ || ended_) return;
     }
     if (item && item->is_buffer()) {
-      readers_[static_cast<std::size_t>(item->channel)].bytes += std::get<0>(item->item).size();
+      readers_[static_cast<std::size_t>(item->channel)].received(std::get<0>(item->item));
       if (!set_next_buffer(item->channel, std::move(std::get<0>(item->item)))) return;
     }
     if (spent_.ns > 0 || !starting_.empty() || checkpoints_->waits_for_savepoint()) {
@@ -154,11 +158,7 @@ void StreamTask::process_input() {
       return;
     }
     if (!item) {
-      if (input_->is_finished()) {
-        leave_loop();
-      } else {
-        turn_to(TaskActivity::kIdle);  // the gate wakes us
-      }
+      input_has_nothing();
       return;
     }
     if (!item->is_buffer()) {
@@ -183,6 +183,11 @@ void StreamTask::process_input() {
     ++deserialised_records_;
     chain_->process(record);
     output_ready = outputs_available();
+    if (selection_) {
+      selection_->record_processed();
+      if (!output_ready) selection_->interrupted();
+      if (!turn_to_input() || current_ == nullptr) break;
+    }
   }
   pay();
 }
@@ -221,6 +226,7 @@ void StreamTask::serve_next_record() {
 void StreamTask::hand_on() {
   ++records_in_;
   chain_->process(served_record_);
+  if (selection_) selection_->record_processed();
   if (chain_->spent().ns > 0) {
     pay();
     return;
@@ -249,27 +255,9 @@ void StreamTask::receive_event(ChannelIndex channel, const RuntimeEvent& event) 
       host_->invokable_failed("Cannot select a virtual channel that is not mapped");
     }
   } else if (std::holds_alternative<EndOfChannelState>(event)) {
-    if (++channels_at_end_of_recovery_ == input_->channel_count()) end_upstream_recovery();
+    const auto ended = static_cast<std::size_t>(++input_->channels_at_end_of_recovery);
+    if (ended == input_->channels.size()) end_upstream_recovery(*input_);
   }
-}
-
-// Between two records; also while there is no room in the outputs (spec barriers.md 5.2).
-void StreamTask::process_priority_events() {
-  priority_mail_ = false;
-  bool more = running_ && gate_->is_priority_event_available();
-  while (more) {
-    const std::optional<BufferOrEvent> item = input_->poll_next();
-    if (!item) break;
-    TAILRACE_ASSERT_MSG(item->has_priority, "only priority events may be polled between records");
-    more = running_ && item->more_priority_events;
-  }
-  if (gate_->is_priority_event_available()) put_priority_mail();
-}
-
-void StreamTask::put_priority_mail() {
-  if (std::exchange(priority_mail_, true)) return;
-  mailbox_.put([this] { process_priority_events(); });
-  wake();
 }
 
 void StreamTask::process_source() {

@@ -1,6 +1,7 @@
 // One running subtask: reads its input, runs its operators, takes its checkpoints.
 //
-// StreamTask, OneInputStreamTask, SourceStreamTask, StreamInputProcessor of Flink 1.10 and 1.20. The task's
+// StreamTask, OneInputStreamTask, TwoInputStreamTask, SourceStreamTask, StreamInputProcessor of Flink
+// 1.10 and 1.20. The task's
 // thread is mapped to virtual time in slices: the task processes records of one buffer (a source:
 // records that are due) until their priced work reaches Compute::slice(), then occupies a core for
 // that long, and only then publishes what it has written. Between slices it runs its mails. So a
@@ -43,9 +44,11 @@
 #include "engine/state/checkpoint_responder.hpp"
 #include "engine/task/channel_reader.hpp"
 #include "engine/task/checkpointing_task.hpp"
+#include "engine/task/input_selection.hpp"
 #include "engine/task/mailbox.hpp"
 #include "engine/task/operator_chain.hpp"
 #include "engine/task/service_pacer.hpp"
+#include "engine/task/task_cuts.hpp"
 #include "engine/task/task_io_metrics.hpp"
 #include "sim/base/lifeline.hpp"
 
@@ -89,7 +92,6 @@ class StreamTaskHost : public CheckpointResponder {
 };
 
 class StreamTask final : private CheckpointListener,
-                         private BarrierObserver,
                          private CheckpointingTask,
                          private InputsCheckpointInitializer {
  public:
@@ -152,6 +154,26 @@ class StreamTask final : private CheckpointListener,
   [[nodiscard]] std::int64_t bytes_consumed(ChannelIndex channel) const;
 
  private:
+  // One of the inputs of its operator: some of the task's gates, read as one. Several of them, or one
+  // with several gates.
+  struct Input final : BarrierObserver {
+    explicit Input(StreamTask& owner) : task(&owner) {}
+    void on_barrier_received(ChannelIndex channel, CheckpointId id) override;
+    void on_barrier_processed(ChannelIndex channel, CheckpointId id) override;
+
+    StreamTask* task;
+    std::vector<InputGate*> gates;
+    std::vector<ChannelIndex> channels;     // of the task, by channel of the input
+    std::unique_ptr<InputGate> union_gate;  // with several gates
+    InputGate* gate = nullptr;
+    CheckpointedInput* checkpointed = nullptr;  // what reads the gate
+    ChannelReader* current = nullptr;           // what current_ was at the end of its last turn
+    bool priority_mail = false;                 // one is in the mailbox
+    std::int32_t channels_at_end_of_recovery = 0;
+    std::int32_t channels_at_end_of_data = 0;
+    bool drains = true;  // no channel has stopped without drain
+  };
+
   // The timers of its barrier handler: callbacks run as mails.
   class MailTimers final : public Timers {
    public:
@@ -181,7 +203,7 @@ class StreamTask final : private CheckpointListener,
   void demultiplex_inputs();
   void take_recovered();
   void inputs_recovered();
-  void end_upstream_recovery();
+  void end_upstream_recovery(const Input& input);
   [[nodiscard]] bool has_inputs_to_restore() const;
   void restore_next_operator();
   void start_running();
@@ -195,8 +217,15 @@ class StreamTask final : private CheckpointListener,
   void step();
   void run_mails();
   void process_input();
-  void process_priority_events();
-  void put_priority_mail();
+  // Gives the turn to the next input if the last one's is over. Returns: false if none has anything.
+  bool turn_to_input();
+  // The input whose turn it is has nothing, now or for good.
+  void input_has_nothing();
+  [[nodiscard]] std::optional<BufferOrEvent> poll(Input& input);
+  [[nodiscard]] bool inputs_finished() const;
+  void make_inputs();
+  void process_priority_events(Input& input);
+  void put_priority_mail(Input& input);
   // Gives a buffer to its channel. Returns: false if the task has failed.
   bool set_next_buffer(ChannelIndex channel, Buffer buffer);
   void process_source();
@@ -242,8 +271,6 @@ class StreamTask final : private CheckpointListener,
   // InputsCheckpointInitializer
   std::optional<CheckpointFailureReason> init_inputs_checkpoint(
       CheckpointId id, const CheckpointOptions& options) override;
-  // BarrierObserver
-  void on_barrier_processed(ChannelIndex channel, CheckpointId id) override;
   // CheckpointingTask
   [[nodiscard]] bool is_running() const override { return running_; }
   [[nodiscard]] AsyncCheckpointRunnable::Finished finished() const override;
@@ -280,14 +307,13 @@ class StreamTask final : private CheckpointListener,
   std::vector<std::unique_ptr<ResultPartition>> partitions_;
   std::vector<std::unique_ptr<RecordWriter>> writers_;
   std::vector<std::unique_ptr<SingleInputGate>> gates_;
-  std::unique_ptr<InputGate> union_gate_;  // with several gates
+  std::vector<std::unique_ptr<Input>> operator_inputs_;  // none: a source
   std::unique_ptr<CheckpointedInputs> inputs_;
-  CheckpointedInput* input_ = nullptr;  // null: a source
-  InputGate* gate_ = nullptr;           // behind input_
-  std::vector<ChannelReader> readers_;  // by channel of input_
-  ChannelReader* current_ = nullptr;    // the channel whose buffer is being read
+  Input* input_ = nullptr;                   // whose turn it is; null: a source
+  std::optional<InputSelection> selection_;  // with several inputs
+  std::vector<ChannelReader> readers_;       // by channel, over all gates in order
+  ChannelReader* current_ = nullptr;         // the channel whose buffer is being read
   MailTimers mail_timers_{*this};
-  bool priority_mail_ = false;  // one is in the mailbox
 
   std::unique_ptr<TaskStateManagerImpl> state_manager_;
   std::unique_ptr<StreamTaskStateInitializerImpl> state_initializer_;
@@ -304,6 +330,7 @@ class StreamTask final : private CheckpointListener,
   Time paying_since_;
   f120::ChannelStateWriteRequestExecutorFactory* channel_state_executors_;
   std::unique_ptr<ChannelStateWriter> channel_state_;
+  TaskCuts cuts_;
   std::unique_ptr<StreamTaskCheckpoints> checkpoints_;
   // Once the synchronous part is paid for, they go to the pool.
   std::vector<std::shared_ptr<AsyncCheckpointRunnable>> starting_;
@@ -327,7 +354,6 @@ class StreamTask final : private CheckpointListener,
   std::deque<RecoveredBuffer> recovered_;
   bool recovering_inputs_ = false;
   bool inputs_read_back_ = false;
-  std::int32_t channels_at_end_of_recovery_ = 0;
 
   bool open_ = false;    // operators are open, the loop runs
   bool running_ = true;  // Flink's isRunning: not cancelled, not finished
@@ -341,8 +367,8 @@ class StreamTask final : private CheckpointListener,
   bool source_stopped_ = false;       // by a stop savepoint
   bool stop_drains_ = false;
   std::unique_ptr<CheckpointBarrier> stop_trigger_;  // of that savepoint
-  std::int32_t channels_at_end_of_data_ = 0;
-  bool input_drains_ = true;  // no channel has stopped without drain
+  std::size_t inputs_at_end_of_data_ = 0;
+  bool inputs_drain_ = true;  // none of them has stopped without drain
   bool data_ending_ = false;
   bool data_drained_ = false;
   bool data_ended_ = false;

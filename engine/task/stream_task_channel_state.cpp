@@ -48,7 +48,7 @@ void StreamTask::make_channel_state_writer() {
   context.on_failure = lifeline_.bind([this](std::string cause) {
     if (running_) host_->invokable_failed(std::move(cause));
   });
-  channel_state_ = semantics_->make_channel_state_writer(context);
+  channel_state_ = cuts_.watch(semantics_->make_channel_state_writer(context));
   for (const auto& partition : partitions_) partition->set_channel_state_writer(*channel_state_);
   for (std::size_t i = 0; i < gates_.size(); ++i) {
     gates_[i]->set_channel_state_writer(*channel_state_, static_cast<std::int32_t>(i));
@@ -189,6 +189,7 @@ void StreamTask::take_recovered() {
     host_->invokable_failed("Cannot select a virtual channel that is not mapped");
     return;
   }
+  readers_[static_cast<std::size_t>(next.channel)].recovered(next.data);
   set_next_buffer(next.channel, std::move(next.data));
 }
 
@@ -200,9 +201,9 @@ void StreamTask::inputs_recovered() {
 }
 
 // All that was in flight before is through (S-4.9).
-void StreamTask::end_upstream_recovery() {
-  for (ChannelReader& reader : readers_) {
-    if (!reader.end_recovery()) {
+void StreamTask::end_upstream_recovery(const Input& input) {
+  for (const ChannelIndex channel : input.channels) {
+    if (!readers_[static_cast<std::size_t>(channel)].end_recovery()) {
       host_->invokable_failed("A channel has recovered data that was not read to its end");
       return;
     }

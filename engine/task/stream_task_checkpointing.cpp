@@ -40,7 +40,7 @@ bool StreamTask::trigger_checkpoint(CheckpointMetaData meta, CheckpointOptions o
 
 void StreamTask::put_trigger(std::unique_ptr<CheckpointBarrier> trigger) {
   mailbox_.put([this, trigger = std::move(trigger)] {
-    if (semantics_->has_end_of_data && input_ != nullptr && !input_->is_finished()) {
+    if (semantics_->has_end_of_data && input_ != nullptr && !inputs_finished()) {
       // Some task before has finished, so that no barrier will come from there: alignment decides.
       inputs_->process_barrier_of_coordinator(*trigger);
     } else {
@@ -82,11 +82,6 @@ void StreamTask::notify(base::Callback mail) {
 }
 
 // --- the end of data (1.20) --------------------------------------------------------------------
-
-void StreamTask::receive_end_of_data(const EndOfData& event) {
-  input_drains_ = input_drains_ && event.drain;
-  if (++channels_at_end_of_data_ == input_->channel_count()) end_data(input_drains_);
-}
 
 // Flink 1.20 StreamTask.endData. What the operators emit here is paid for, and may have to wait for
 // buffers, before the next tasks hear of the end.
@@ -145,10 +140,6 @@ std::optional<CheckpointFailureReason> StreamTask::init_inputs_checkpoint(
   return std::nullopt;
 }
 
-void StreamTask::on_barrier_processed(ChannelIndex channel, CheckpointId id) {
-  ports_.observer->on_barrier_processed(descriptor_->job, subtask_ref(), 0, channel, id);
-}
-
 // --- what a checkpoint does --------------------------------------------------------------------
 
 AsyncCheckpointRunnable::Finished StreamTask::finished() const {
@@ -162,6 +153,9 @@ void StreamTask::prepare_snapshot_pre_barrier(CheckpointId id) {
 
 void StreamTask::broadcast_event(const RuntimeEvent& event, bool priority) {
   for (const auto& writer : writers_) writer->broadcast_event(event, priority);
+  if (const auto* barrier = std::get_if<CheckpointBarrier>(&event)) {
+    cuts_.on_barrier_emitted(barrier->id, partitions_);
+  }
 }
 
 void StreamTask::broadcast(const RuntimeEvent& event) {
@@ -176,6 +170,7 @@ bool StreamTask::snapshot_state(const CheckpointMetaData& meta, const Checkpoint
   const Duration start = ports_.compute->price({WorkKind::kCheckpointStart, -1, 1, 0});
   checkpoint_start_ += start;
   spent_ += start;
+  cuts_.on_snapshot(meta.id, options.is_unaligned(), readers_);
   if (finished_on_restore_) return true;
   const bool canonical = semantics_->marks_canonical_savepoints && is_savepoint(options.type) &&
                          options.format == SavepointFormatType::CANONICAL;
@@ -250,6 +245,7 @@ void StreamTask::prepare_input_snapshot(CheckpointId id, base::Callback done) {
 
 void StreamTask::aligned_barrier_timeout(CheckpointId id) {
   for (const auto& writer : writers_) writer->aligned_barrier_timeout(id);
+  cuts_.on_barrier_emitted(id, partitions_);
 }
 
 void StreamTask::abort_outputs(CheckpointId id) {

@@ -8,7 +8,6 @@
 #include "engine/network/record_writer.hpp"
 #include "engine/network/result_partition.hpp"
 #include "engine/network/single_input_gate.hpp"
-#include "engine/network/union_input_gate.hpp"
 #include "engine/state/checkpoint_stream_factory.hpp"
 #include "engine/state/heap/heap_keyed_state_backend.hpp"
 #include "engine/state/key_group_assignment.hpp"
@@ -51,49 +50,6 @@ void StreamTask::set_up_outputs() {
     writers_.back()->set_availability_listener([this] { wake(); });
     partitions_.back()->set_all_data_processed_hook([this] { wake(); });
   }
-}
-
-void StreamTask::set_up_inputs() {
-  if (descriptor_->gates.empty() || !set_up_error_.empty()) return;
-  for (const InputGateDescriptor& gate : descriptor_->gates) {
-    gates_.push_back(network_->create_gate(
-        gate, lifeline_.bind([this](std::string cause) { host_->invokable_failed(cause); })));
-    // Flink resumes the channels behind the snapshot's synchronous part, which takes time.
-    gates_.back()->set_resume_deferral([this, gate = gates_.size() - 1](ChannelIndex channel) {
-      if (spent_.ns == 0) return false;
-      resuming_.emplace_back(gate, channel);
-      return true;
-    });
-    for (std::size_t i = 0; i < gate.channels.size(); ++i) readers_.emplace_back(gate.type);
-  }
-  InputGate* gate = gates_.front().get();
-  if (gates_.size() > 1) {
-    std::vector<InputGate*> members;
-    for (const auto& member : gates_) members.push_back(member.get());
-    union_gate_ = std::make_unique<UnionInputGate>(
-        std::move(members), network_->config().semantics->union_is_available_until_empty_poll);
-    gate = union_gate_.get();
-  }
-  gate_ = gate;
-  gate->set_availability_listener([this] { wake(); });
-  CheckpointedInputsOptions options;
-  options.mode = descriptor_->config.mode;
-  options.page_bytes = descriptor_->config.segment_bytes;
-  options.max_buffered_bytes = descriptor_->config.alignment_max_bytes;
-  options.checkpoints_after_tasks_finish = descriptor_->config.checkpoints_after_tasks_finish;
-  if (descriptor_->config.unaligned) {
-    options.unaligned = true;
-    options.initializer = this;
-    options.mailbox_timers = &mail_timers_;
-    gate->set_priority_listener([this] { put_priority_mail(); });
-  }
-  const InputToCheckpoint input{gate, this};
-  inputs_ = make_checkpointed_inputs(descriptor_->config.generation, std::span(&input, 1), options,
-                                     *this, *ports_.clock);
-  input_ = &inputs_->input(0);
-  demultiplex_inputs();
-  if (has_inputs_to_restore()) return;
-  for (const auto& member : gates_) member->request_partitions();
 }
 
 // --- restore -----------------------------------------------------------------------------------

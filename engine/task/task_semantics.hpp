@@ -55,6 +55,9 @@ struct TaskSemantics {
   // A task measures what it does with its time (TaskIOMetrics), and how long a checkpoint took to
   // reach it.
   bool measures_time;
+  // Separate inputs take turns record by record (InputSelection); otherwise each goes on as long as it
+  // can.
+  bool takes_turns_by_record;
   // A canonical savepoint has keyed handles of its own kind.
   bool marks_canonical_savepoints;
   // A keyed handle has an id from the moment at which it is made.

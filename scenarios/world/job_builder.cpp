@@ -186,8 +186,14 @@ engine::StreamGraph build_stream_graph(const Scenario& scenario,
     node.factory = factory_of(scenario, index, ends);
     graph.nodes.push_back(std::move(node));
     for (std::size_t in = 0; in < op.inputs.size(); ++in) {
-      graph.edges.push_back({op.inputs[in], index, static_cast<std::int32_t>(in), op.partitioner,
-                             output_type(scenario, op.inputs[in])});
+      engine::StreamEdge edge;
+      edge.source = op.inputs[in];
+      edge.target = index;
+      edge.input = static_cast<std::int32_t>(in);
+      edge.type_number = op.separate_inputs ? static_cast<std::int32_t>(in) + 1 : 0;
+      edge.partitioner = op.partitioner;
+      edge.type = output_type(scenario, op.inputs[in]);
+      graph.edges.push_back(edge);
     }
   }
   return graph;

@@ -54,6 +54,7 @@ void RunRecorder::fault_injected() {
 void RunRecorder::job_manager_lost(bool comes_back) {
   invariants_.on_job_manager_lost(simulation_->now());
   files_.on_job_manager_lost();
+  cuts_.on_job_manager_lost();
   running_.clear();
   if (comes_back) begin_restart("The job manager died.");
 }
@@ -181,6 +182,7 @@ void RunRecorder::on_checkpoint_triggered(engine::JobId job, const engine::Check
         tasks_to_acknowledge);
   invariants_.on_triggered(job, meta.id, options.type, simulation_->now());
   files_.on_triggered(job, meta.id, options.type);
+  cuts_.on_triggered(job, meta.id);
   CheckpointRow row;
   row.id = meta.id;
   row.savepoint = engine::is_savepoint(options.type);
@@ -226,6 +228,7 @@ void RunRecorder::on_checkpoint_completed(engine::JobId job, const engine::Check
   trace(trace_kind::kCheckpointCompleted, meta.id, state_bytes);
   invariants_.on_completed(job, meta.id, options.type, simulation_->now());
   files_.on_completed(job, meta.id);
+  cuts_.on_completed(job, meta.id);
   ++completed_;
   if (CheckpointRow* row = find(meta.id); row != nullptr) {
     row->status = CheckpointStatus::kCompleted;
@@ -244,6 +247,7 @@ void RunRecorder::on_checkpoint_failed(engine::JobId job, engine::CheckpointId i
   trace(trace_kind::kCheckpointFailed, id, static_cast<std::int64_t>(reason));
   invariants_.on_failed(job, id, simulation_->now());
   files_.on_failed(job, id);
+  cuts_.on_failed(job, id);
   CheckpointRow* row = find(id);
   if (row == nullptr) {
     ++not_started_;
@@ -297,6 +301,24 @@ void RunRecorder::on_barrier_processed(engine::JobId, engine::SubtaskRef subtask
 void RunRecorder::on_snapshot_started(engine::JobId, engine::SubtaskRef subtask,
                                       engine::CheckpointId id, std::int64_t alignment_ns) {
   trace(trace_kind::kSnapshotStarted, id, subtask.vertex, subtask.subtask, alignment_ns);
+}
+
+// --- channels ------------------------------------------------------------------------------------
+
+void RunRecorder::on_output_cut(engine::JobId job, const engine::ResultPartitionId& partition,
+                                std::int32_t subpartition, const engine::SubpartitionCut& cut) {
+  cuts_.on_output_cut(job, partition, subpartition, cut);
+}
+
+void RunRecorder::on_input_cut(engine::JobId job, const engine::ResultPartitionId& partition,
+                               std::int32_t subpartition, const engine::InputCut& cut) {
+  cuts_.on_input_cut(job, partition, subpartition, cut);
+}
+
+void RunRecorder::on_input_state(engine::JobId job, const engine::ResultPartitionId& partition,
+                                 std::int32_t subpartition, engine::CheckpointId id,
+                                 std::int64_t bytes) {
+  cuts_.on_input_state(job, partition, subpartition, id, bytes);
 }
 
 }  // namespace tailrace::scenarios

@@ -16,6 +16,7 @@
 #include "engine/checkpoint/stats/checkpoint_stats_tracker.hpp"
 #include "engine/observer.hpp"
 #include "scenarios/model.hpp"
+#include "scenarios/world/channel_cuts.hpp"
 #include "scenarios/world/checkpoint_files.hpp"
 #include "scenarios/world/checkpoint_invariants.hpp"
 #include "sim/base/callback.hpp"
@@ -60,6 +61,7 @@ class RunRecorder final : public engine::Observer {
   [[nodiscard]] bool all_running() const { return running_.size() == subtasks_ && subtasks_ > 0; }
   [[nodiscard]] engine::JobStatus job_status() const { return status_; }
   [[nodiscard]] std::int64_t checkpoints_completed() const { return completed_; }
+  [[nodiscard]] const ChannelCuts& channel_cuts() const { return cuts_; }
   // What must hold at the end of a run that was not broken off. `blobs`: a map by path.
   template <typename Blobs>
   void check_end(const Blobs& blobs) const {
@@ -108,6 +110,13 @@ class RunRecorder final : public engine::Observer {
                            std::int64_t alignment_ns) override;
   void on_task_failed(engine::JobId job, engine::SubtaskRef subtask,
                       std::string_view cause) override;
+  void on_output_cut(engine::JobId job, const engine::ResultPartitionId& partition,
+                     std::int32_t subpartition, const engine::SubpartitionCut& cut) override;
+  void on_input_cut(engine::JobId job, const engine::ResultPartitionId& partition,
+                    std::int32_t subpartition, const engine::InputCut& cut) override;
+  void on_input_state(engine::JobId job, const engine::ResultPartitionId& partition,
+                      std::int32_t subpartition, engine::CheckpointId id,
+                      std::int64_t bytes) override;
   void on_task_restored(engine::JobId job, engine::SubtaskRef subtask,
                         std::int64_t state_bytes) override;
 
@@ -120,6 +129,7 @@ class RunRecorder final : public engine::Observer {
   SeriesRecorder* series_ = nullptr;
   CheckpointInvariants invariants_;
   CheckpointFiles files_;
+  ChannelCuts cuts_;
   CheckpointListener listener_;
   base::InplaceFunction<void(engine::JobId)> running_listener_;
   base::InplaceFunction<std::int64_t()> replayed_;

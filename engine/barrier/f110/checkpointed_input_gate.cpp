@@ -56,6 +56,7 @@ void CheckpointedInputGate::store(BufferOrEvent item) {
 
 bool CheckpointedInputGate::process_event(const RuntimeEvent& event, ChannelIndex channel) {
   if (const auto* barrier = std::get_if<CheckpointBarrier>(&event)) {
+    if (observer_ != nullptr) observer_->on_barrier_received(channel, barrier->id);
     // After the end of the gate stored barriers are dropped, while cancel markers still count.
     if (!end_of_input_gate_ &&
         handler_.process_barrier(*barrier, channel_offset_ + channel, storage_.pending_bytes())) {

@@ -31,6 +31,7 @@ std::optional<BufferOrEvent> CheckpointedInputGate::poll_next() {
 void CheckpointedInputGate::handle(const RuntimeEvent& event, ChannelIndex channel) {
   const ChannelIndex of_task = channel_offset_ + channel;
   if (const auto* barrier = std::get_if<CheckpointBarrier>(&event)) {
+    if (observer_ != nullptr) observer_->on_barrier_received(channel, barrier->id);
     handler_.process_barrier(*barrier, of_task, false);
     if (observer_ != nullptr) observer_->on_barrier_processed(channel, barrier->id);
   } else if (const auto* marker = std::get_if<CancelCheckpointMarker>(&event)) {

@@ -78,6 +78,7 @@ class RemoteInputChannel110 final : public RemoteInputChannel,
   bool waiting_for_floating_ = false;
   bool released_ = false;
   std::int32_t expected_sequence_number_ = 0;
+  std::uint64_t data_buffers_received_ = 0;
   RingQueue<NetworkItem> received_;
   std::int64_t received_bytes_ = 0;
 };

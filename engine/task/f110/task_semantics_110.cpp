@@ -27,6 +27,7 @@ const TaskSemantics& task_semantics_110() {
       .closes_tail_first = false,
       .names_files_relative = false,
       .measures_time = false,
+      .takes_turns_by_record = true,
       .marks_canonical_savepoints = false,
       .identifies_keyed_handles = false,
       .operator_streams_say_compression = false,

@@ -44,6 +44,7 @@ const TaskSemantics& task_semantics_120() {
       .closes_tail_first = true,
       .names_files_relative = true,
       .measures_time = true,
+      .takes_turns_by_record = false,
       .marks_canonical_savepoints = true,
       .identifies_keyed_handles = true,
       .operator_streams_say_compression = true,
