@@ -69,6 +69,18 @@ std::uint64_t two_to(std::uint64_t fraction) {
   return product;
 }
 
+// A logarithm of 64 binary places times the double that is nearest to the exponent, to the nearest.
+// Thousandths are at least 2^-10, so that no such double has more than 62 binary places.
+Wide times_exponent(Wide logarithm, std::int64_t exponent_milli) {
+  const std::int64_t whole = exponent_milli / kMilli;
+  const double rest = static_cast<double>(exponent_milli) / static_cast<double>(kMilli) -
+                      static_cast<double>(whole);
+  const auto places = static_cast<std::uint64_t>(rest * 0x1p62);  // exact, as is the difference
+  const Wide of_fraction = static_cast<Wide>(static_cast<std::uint64_t>(logarithm)) * places;
+  return logarithm * static_cast<std::uint64_t>(whole) + ((logarithm >> 64) * places << 2) +
+         ((of_fraction + (Wide{1} << 61)) >> 62);
+}
+
 // 2^-shift, exactly. Requires: 0 <= shift < 1022.
 double two_to_minus(int shift) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(1023 - shift) << 52);
@@ -87,10 +99,8 @@ double inverse_power(std::int64_t n, std::int64_t exponent_milli) {
     }
     if (power >> 53 == 0) return 1.0 / static_cast<double>(static_cast<std::uint64_t>(power));
   }
-  const Wide exponent = (binary_logarithm(static_cast<std::uint64_t>(n)) *
-                             static_cast<std::uint64_t>(exponent_milli) +
-                         kMilli / 2) /
-                        static_cast<std::uint64_t>(kMilli);
+  const Wide exponent =
+      times_exponent(binary_logarithm(static_cast<std::uint64_t>(n)), exponent_milli);
   const auto whole = static_cast<int>(exponent >> 64);
   const auto fraction = static_cast<std::uint64_t>(exponent);
   if (fraction == 0) return two_to_minus(whole);

@@ -5,7 +5,8 @@
 
 namespace tailrace::scenarios {
 
-// n to the power of -exponent_milli / 1000.
+// n to the power of -e, where e is the double that is nearest to exponent_milli / 1000: what a power
+// of doubles is given.
 //
 // Whole exponents with n^exponent below 2^53 take one division, which IEEE rounds correctly. All
 // others are computed with integers: log2(n) to 64 binary places by repeated squaring, times the

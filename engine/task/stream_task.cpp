@@ -226,7 +226,10 @@ void StreamTask::serve_next_record() {
 void StreamTask::hand_on() {
   ++records_in_;
   chain_->process(served_record_);
-  if (selection_) selection_->record_processed();
+  if (selection_) {
+    selection_->record_processed();
+    if (!outputs_available()) selection_->interrupted();
+  }
   if (chain_->spent().ns > 0) {
     pay();
     return;
