@@ -25,7 +25,7 @@ void prefetch_ahead(std::span<const TaskToAcknowledge> tasks, std::size_t place)
   if (place + 2 * kLead < tasks.size()) prefetch(tasks[place + 2 * kLead].state.get());
   if (place + kLead < tasks.size()) {
     const auto& snapshot = tasks[place + kLead].state;
-    if (snapshot != nullptr && !snapshot->operators.empty())
+    if (snapshot != nullptr && snapshot->seal.get() == nullptr && !snapshot->operators.empty())
       prefetch(&*snapshot->operators.begin());
   }
 }

@@ -31,12 +31,21 @@ class OperatorStateCollector {
   std::vector<OperatorState*> entries_;
 };
 
-// What `snapshot` says of an operator, null if nothing; it keeps the snapshot alive.
-[[nodiscard]] inline OperatorSubtaskStatePtr state_of(
+struct ReportedState {
+  OperatorSubtaskStatePtr state;                          // null: none
+  const KeyGroupsStateHandle* sole_key_groups = nullptr;  // SubtaskStates
+};
+
+// What `snapshot` says of an operator; it keeps the snapshot alive.
+[[nodiscard]] inline ReportedState state_of(
     const std::shared_ptr<const TaskStateSnapshot>& snapshot, const OperatorId& id) {
+  const SnapshotNotes* notes = snapshot->seal.get();
+  if (notes != nullptr && notes->sole_state != nullptr && notes->sole_operator == id) {
+    return {OperatorSubtaskStatePtr(snapshot, notes->sole_state), notes->sole_key_groups};
+  }
   const auto found = snapshot->operators.find(id);
-  return found == snapshot->operators.end() ? nullptr
-                                            : OperatorSubtaskStatePtr(snapshot, &found->second);
+  if (found == snapshot->operators.end()) return {};
+  return {OperatorSubtaskStatePtr(snapshot, &found->second)};
 }
 
 // For a walk over all tasks that looks into their snapshots, called at each place in turn.

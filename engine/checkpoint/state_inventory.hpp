@@ -28,14 +28,11 @@ class StateInventory {
     private_files_.reserve(std::max(private_files_.size() + files, 2 * private_files_.capacity()));
   }
   void add(const OperatorSubtaskState& state) {
-    const std::size_t before = private_files_.size();
-    state_size_bytes_ += state.state_size_bytes();
-    state.append_private_files(private_files_);
     shares_state_ = shares_state_ || state.shares_state();
-    for (std::size_t i = before; i < private_files_.size() && all_in_directory_; ++i) {
-      all_in_directory_ = is_inside(*private_files_[i]);
-    }
+    add_sizes_and_files(state);
   }
+  // A state that consists of one handle, which shares nothing.
+  void add(const KeyGroupsStateHandle& handle) { add_sizes_and_files(handle); }
   void add_coordinator_state(std::size_t bytes) {
     state_size_bytes_ += static_cast<std::int64_t>(bytes);
   }
@@ -50,6 +47,16 @@ class StateInventory {
   [[nodiscard]] bool all_in_directory() const { return all_in_directory_; }
 
  private:
+  template <typename State>
+  void add_sizes_and_files(const State& state) {
+    const std::size_t before = private_files_.size();
+    state_size_bytes_ += state.state_size_bytes();
+    state.append_private_files(private_files_);
+    for (std::size_t i = before; i < private_files_.size() && all_in_directory_; ++i) {
+      all_in_directory_ = is_inside(*private_files_[i]);
+    }
+  }
+
   [[nodiscard]] bool is_inside(std::string_view path) const {
     return path.size() > directory_.size() && path[directory_.size()] == '/' &&
            path.starts_with(directory_) && path.find('/', directory_.size() + 1) == path.npos;

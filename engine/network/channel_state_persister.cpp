@@ -5,7 +5,7 @@
 namespace tailrace::engine {
 
 std::optional<CheckpointFailureReason> ChannelStatePersister::start_persisting(
-    CheckpointId id, std::vector<Buffer> known) {
+    CheckpointId id, std::vector<Buffer> known, const ChannelStateTarget& target) {
   if (status_ == Status::kBarrierReceived && last_seen_ > id) {
     return CheckpointFailureReason::CHECKPOINT_SUBSUMED;
   }
@@ -13,9 +13,9 @@ std::optional<CheckpointFailureReason> ChannelStatePersister::start_persisting(
     status_ = Status::kBarrierPending;
     last_seen_ = id;
   }
-  if (!known.empty() && writer_ != nullptr) {
-    writer_->add_input_data(id, channel_, ChannelStateWriter::kSequenceNumberUnknown,
-                            std::move(known));
+  if (!known.empty() && target.writer != nullptr) {
+    target.writer->add_input_data(id, target.channel, ChannelStateWriter::kSequenceNumberUnknown,
+                                  std::move(known));
   }
   return std::nullopt;
 }
@@ -26,12 +26,13 @@ void ChannelStatePersister::stop_persisting(CheckpointId id) {
   last_seen_ = id;
 }
 
-void ChannelStatePersister::maybe_persist(const NetworkItem& item) {
-  if (status_ != Status::kBarrierPending || !item.is_buffer() || writer_ == nullptr) return;
+void ChannelStatePersister::maybe_persist(const NetworkItem& item,
+                                          const ChannelStateTarget& target) {
+  if (status_ != Status::kBarrierPending || !item.is_buffer() || target.writer == nullptr) return;
   std::vector<Buffer> data;
   data.push_back(item.buffer);
-  writer_->add_input_data(last_seen_, channel_, ChannelStateWriter::kSequenceNumberUnknown,
-                          std::move(data));
+  target.writer->add_input_data(last_seen_, target.channel,
+                                ChannelStateWriter::kSequenceNumberUnknown, std::move(data));
 }
 
 bool ChannelStatePersister::check_for_barrier(CheckpointId id) {

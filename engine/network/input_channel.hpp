@@ -1,6 +1,7 @@
 // One channel of a gate.
 //
-// Flink InputChannel.
+// Flink InputChannel. Most channels of a large job are idle most of the time, so that what is the
+// same for all of a gate stays in the gate.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,11 @@
 #include "engine/network/buffer_consumer.hpp"
 #include "engine/network/channel_state_writer.hpp"
 #include "engine/network/events.hpp"
-#include "engine/network/network_config.hpp"
 #include "engine/scheduling/deployment.hpp"
 
 namespace tailrace::engine {
+
+class SingleInputGate;
 
 class InputChannel {
  public:
@@ -25,12 +27,9 @@ class InputChannel {
     std::int32_t sequence_number = 0;  // 1.20
   };
 
-  InputChannel(ChannelIndex index, const InputChannelDescriptor& descriptor,
-               const NetworkConfig& config)
-      : index_(index),
-        descriptor_(descriptor),
-        initial_backoff_(config.partition_request_backoff_initial),
-        max_backoff_(config.partition_request_backoff_max) {}
+  // The gate outlives the channel.
+  InputChannel(SingleInputGate& gate, ChannelIndex index, const InputChannelDescriptor& descriptor)
+      : gate_(gate), descriptor_(descriptor), index_(index) {}
   virtual ~InputChannel() = default;
   InputChannel(const InputChannel&) = delete;
   InputChannel& operator=(const InputChannel&) = delete;
@@ -54,9 +53,6 @@ class InputChannel {
   }
   virtual void checkpoint_stopped(CheckpointId /*id*/) {}
   virtual void convert_to_priority_event(std::int32_t /*sequence_number*/) {}
-  // Who takes what belongs to a checkpoint. The writer outlives the channel.
-  virtual void set_channel_state_writer(ChannelStateWriter& /*writer*/,
-                                        InputChannelInfo /*channel*/) {}
 
   // 1.20, debloating: the producer's buffers shall have that size. Requires: not released.
   virtual void announce_buffer_size(std::int32_t /*bytes*/) {}
@@ -81,34 +77,24 @@ class InputChannel {
 
   // The gate's business alone.
   struct GateState {
+    // Of the last priority event that was polled. The lowest: none yet.
+    std::int32_t last_priority_sequence_number = std::numeric_limits<std::int32_t>::min();
     bool is_queued = false;     // in the gate's queue
     bool has_priority = false;  // in the priority part of it
     bool ended = false;         // its EndOfPartitionEvent has been polled
-    // Of the last priority event that was polled. The lowest: none yet.
-    std::int32_t last_priority_sequence_number = std::numeric_limits<std::int32_t>::min();
   };
   GateState gate_state;
 
  protected:
-  // The wait before the next request. Nothing: the largest wait has been tried already.
-  std::optional<base::Duration> increase_backoff() {
-    if (initial_backoff_ <= base::Duration{0}) return std::nullopt;
-    if (backoff_ == base::Duration{0}) {
-      backoff_ = initial_backoff_;
-    } else if (backoff_ < max_backoff_) {
-      backoff_ = backoff_ * 2 < max_backoff_ ? backoff_ * 2 : max_backoff_;
-    } else {
-      return std::nullopt;
-    }
-    return backoff_;
-  }
+  // Follows the wait before the last request by that before the next one, at first 0.
+  // Returns: false if the largest wait has been tried already.
+  [[nodiscard]] bool increase_backoff(base::Duration& wait) const;
+  [[nodiscard]] SingleInputGate& gate() const { return gate_; }
 
  private:
-  ChannelIndex index_;
+  SingleInputGate& gate_;
   InputChannelDescriptor descriptor_;
-  base::Duration initial_backoff_;
-  base::Duration max_backoff_;
-  base::Duration backoff_{};
+  ChannelIndex index_;
 };
 
 }  // namespace tailrace::engine

@@ -23,8 +23,10 @@ namespace tailrace::engine {
 
 class NetworkBufferPool;
 
-// Flink BufferListener: a channel that waits for a floating buffer.
-class BufferListener {
+// Flink BufferListener: a channel that waits for a floating buffer. It is also where the exclusive
+// buffers of a channel go home, as both interfaces are Flink's BufferManager and 1.10
+// RemoteInputChannel; one table of functions for the two is one pointer less in every channel.
+class BufferListener : public BufferRecycler {
  public:
   enum class Answer : std::uint8_t { kNotUsed, kUsedNoNeedMore, kUsedNeedMore };
   // Offers a segment, lent by the pool. kNotUsed: it stays with the pool. kUsedNeedMore: the pool

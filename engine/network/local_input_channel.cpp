@@ -10,29 +10,23 @@
 namespace tailrace::engine {
 
 LocalInputChannel::LocalInputChannel(SingleInputGate& gate, ChannelIndex index,
-                                     const InputChannelDescriptor& descriptor,
-                                     const NetworkConfig& config,
-                                     const ResultPartitionManager& partitions)
-    : InputChannel(index, descriptor, config),
-      gate_(gate),
-      partitions_(partitions),
-      semantics_(*config.semantics) {}
+                                     const InputChannelDescriptor& descriptor)
+    : InputChannel(gate, index, descriptor) {}
 
 void LocalInputChannel::request_subpartition() {
   if (released_ || view_ != nullptr) return;
   PipelinedSubpartition* subpartition =
-      partitions_.find_subpartition(descriptor().partition, descriptor().subpartition);
+      gate().partitions().find_subpartition(descriptor().partition, descriptor().subpartition);
   if (subpartition != nullptr) {
     view_ = subpartition->create_read_view(*this);
-    if (!semantics_.signals_new_reader) notify_data_available();
+    if (!gate().semantics().signals_new_reader) notify_data_available();
     return;
   }
-  const std::optional<base::Duration> backoff = increase_backoff();
-  if (!backoff) {
-    gate_.fail(partition_not_found_message(descriptor().partition));
+  if (!increase_backoff(backoff_)) {
+    gate().fail(partition_not_found_message(descriptor().partition));
     return;
   }
-  gate_.schedule(*backoff, [this] { request_subpartition(); });
+  gate().schedule(backoff_, [this] { request_subpartition(); });
 }
 
 std::optional<InputChannel::BufferAndAvailability> LocalInputChannel::get_next_buffer() {
@@ -42,19 +36,19 @@ std::optional<InputChannel::BufferAndAvailability> LocalInputChannel::get_next_b
   while (next && next->item.size() == 0) next = view_->get_next_buffer();
   if (!next) return std::nullopt;
   if (!next->item.is_buffer()) {
-    const RuntimeEvent event = semantics_.parse_event(*next->item.event);
+    const RuntimeEvent event = gate().semantics().parse_event(*next->item.event);
     if (const auto* barrier = std::get_if<CheckpointBarrier>(&event)) {
       persister_.check_for_barrier(barrier->id);
     }
   }
-  persister_.maybe_persist(next->item);
+  persister_.maybe_persist(next->item, gate().channel_state_target(index()));
   return BufferAndAvailability{std::move(next->item), next->more_available, next->next,
                                next->sequence_number};
 }
 
 std::optional<CheckpointFailureReason> LocalInputChannel::checkpoint_started(
     const CheckpointBarrier& barrier) {
-  return persister_.start_persisting(barrier.id, {});
+  return persister_.start_persisting(barrier.id, {}, gate().channel_state_target(index()));
 }
 
 void LocalInputChannel::announce_buffer_size(std::int32_t bytes) {
@@ -69,7 +63,7 @@ std::int32_t LocalInputChannel::buffers_in_use() const {
 void LocalInputChannel::resume_consumption() {
   TAILRACE_ASSERT(view_ != nullptr);
   view_->resume_consumption();
-  if (view_->is_available()) gate_.queue_channel(*this);
+  if (view_->is_available()) gate().queue_channel(*this);
 }
 
 void LocalInputChannel::acknowledge_all_records_processed() {
@@ -83,11 +77,11 @@ void LocalInputChannel::release_all_resources() {
 }
 
 void LocalInputChannel::notify_data_available() {
-  gate_.queue_channel(*this);
+  gate().queue_channel(*this);
 }
 
 void LocalInputChannel::notify_priority_event(std::int32_t sequence_number) {
-  gate_.notify_priority_event(*this, sequence_number);
+  gate().notify_priority_event(*this, sequence_number);
 }
 
 }  // namespace tailrace::engine

@@ -13,14 +13,10 @@
 
 namespace tailrace::engine {
 
-class SingleInputGate;
-class ResultPartitionManager;
-
 class LocalInputChannel final : public InputChannel, public BufferAvailabilityListener {
  public:
   LocalInputChannel(SingleInputGate& gate, ChannelIndex index,
-                    const InputChannelDescriptor& descriptor, const NetworkConfig& config,
-                    const ResultPartitionManager& partitions);
+                    const InputChannelDescriptor& descriptor);
 
   void request_subpartition() override;
   std::optional<BufferAndAvailability> get_next_buffer() override;
@@ -35,9 +31,6 @@ class LocalInputChannel final : public InputChannel, public BufferAvailabilityLi
   [[nodiscard]] std::optional<CheckpointFailureReason> checkpoint_started(
       const CheckpointBarrier& barrier) override;
   void checkpoint_stopped(CheckpointId id) override { persister_.stop_persisting(id); }
-  void set_channel_state_writer(ChannelStateWriter& writer, InputChannelInfo channel) override {
-    persister_.set_writer(writer, channel);
-  }
   void announce_buffer_size(std::int32_t bytes) override;
   // The producer's queue.
   [[nodiscard]] std::int32_t buffers_in_use() const override;
@@ -46,10 +39,8 @@ class LocalInputChannel final : public InputChannel, public BufferAvailabilityLi
   void notify_priority_event(std::int32_t sequence_number) override;
 
  private:
-  SingleInputGate& gate_;
-  const ResultPartitionManager& partitions_;
-  const NetworkSemantics& semantics_;
   std::unique_ptr<ResultSubpartitionView> view_;
+  base::Duration backoff_{};
   ChannelStatePersister persister_;
   bool released_ = false;
 };

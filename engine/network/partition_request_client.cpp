@@ -1,5 +1,6 @@
 #include "engine/network/partition_request_client.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/network/remote_input_channel.hpp"
@@ -7,7 +8,9 @@
 namespace tailrace::engine {
 
 void PartitionRequestClient::add_channel(RemoteInputChannel& channel) {
-  channels_.emplace(channel.id(), &channel);
+  const auto place = place_of(channel.id());
+  TAILRACE_ASSERT(place == channels_.end() || place->id != channel.id());
+  channels_.insert(place, {channel.id(), &channel});  // ids grow: mostly at the end
 }
 
 void PartitionRequestClient::request_subpartition(const RemoteInputChannel& channel) {
@@ -78,7 +81,7 @@ void PartitionRequestClient::on_written() {
 }
 
 bool PartitionRequestClient::close(const RemoteInputChannel& channel) {
-  channels_.erase(channel.id());
+  forget(channel.id());
   if (closed_) return channels_.empty();
   const bool last = channels_.empty() && !reusable_;
   sink_.send(last ? make_close_request(pool_) : make_cancel_partition_request(pool_, channel.id()),
@@ -87,8 +90,25 @@ bool PartitionRequestClient::close(const RemoteInputChannel& channel) {
 }
 
 RemoteInputChannel* PartitionRequestClient::find(InputChannelId id) const {
-  const auto found = channels_.find(id);
-  return found == channels_.end() ? nullptr : found->second;
+  const auto found = place_of(id);
+  return found == channels_.end() || found->id != id ? nullptr : found->channel;
+}
+
+std::vector<PartitionRequestClient::Entry>::const_iterator PartitionRequestClient::place_of(
+    InputChannelId id) const {
+  return std::lower_bound(
+      channels_.begin(), channels_.end(), id,
+      [](const Entry& entry, InputChannelId wanted) { return entry.id < wanted; });
+}
+
+void PartitionRequestClient::forget(InputChannelId id) {
+  const auto found = channels_.begin() + (place_of(id) - channels_.cbegin());
+  if (found == channels_.end() || found->id != id || found->channel == nullptr) return;
+  found->channel = nullptr;
+  ++gone_;
+  if (2 * gone_ <= channels_.size()) return;
+  std::erase_if(channels_, [](const Entry& entry) { return entry.channel == nullptr; });
+  gone_ = 0;
 }
 
 void PartitionRequestClient::receive(const WireMessage& message) {
@@ -118,7 +138,9 @@ void PartitionRequestClient::receive(const WireMessage& message) {
 
 void PartitionRequestClient::on_connection_closed(const std::string& reason) {
   closed_ = true;
-  for (const auto& [id, channel] : channels_) channel->on_error(reason);
+  for (const Entry& entry : channels_) {
+    if (entry.channel != nullptr) entry.channel->on_error(reason);
+  }
 }
 
 void PartitionRequestClient::fail(const std::string& reason) {

@@ -6,9 +6,10 @@
 // for its turn in the same queue.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
+#include <vector>
 
 #include "engine/network/netty_message.hpp"
 #include "engine/network/network_semantics.hpp"
@@ -59,12 +60,22 @@ class PartitionRequestClient {
   WireMessageHandle make(const Outbound& outbound, RemoteInputChannel& channel);
   // Null: the channel is gone. It has told the server so; what comes was on its way then.
   [[nodiscard]] RemoteInputChannel* find(InputChannelId id) const;
+  void forget(InputChannelId id);
 
   MessageSink& sink_;
   WirePool& pool_;
   const NetworkSemantics& semantics_;
   bool reusable_;
-  std::map<InputChannelId, RemoteInputChannel*> channels_;
+  // By id, those that have gone included: a channel that goes leaves its place empty, so that neither
+  // a search nor a departure moves the others. Compacted when most are empty.
+  struct Entry {
+    InputChannelId id = 0;
+    RemoteInputChannel* channel = nullptr;  // null: gone
+  };
+  [[nodiscard]] std::vector<Entry>::const_iterator place_of(InputChannelId id) const;
+
+  std::vector<Entry> channels_;
+  std::size_t gone_ = 0;          // empty places in it
   RingQueue<Outbound> outbound_;  // may hold ids of channels that have gone
   bool writing_ = false;
   bool closed_ = false;

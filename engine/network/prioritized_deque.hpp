@@ -1,11 +1,13 @@
 // A FIFO whose priority elements stand in front of all others.
 //
 // Flink 1.20 PrioritizedDeque. The priority elements are a FIFO among themselves: a new one stands
-// behind the earlier ones (spec barriers.md L16). Two rings, so that neither part ever moves the
-// other and nothing is allocated once both have reached their largest size.
+// behind the earlier ones (spec barriers.md L16). One ring, in which a new priority element moves the
+// earlier ones, of which there are hardly ever any; a second ring would be in every idle channel.
+// Nothing is allocated once the ring has reached its largest size.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -16,24 +18,20 @@ namespace tailrace::engine {
 template <typename T>
 class PrioritizedDeque {
  public:
-  [[nodiscard]] bool empty() const { return priority_.empty() && rest_.empty(); }
-  [[nodiscard]] std::size_t size() const { return priority_.size() + rest_.size(); }
-  [[nodiscard]] std::size_t num_priority_elements() const { return priority_.size(); }
+  [[nodiscard]] bool empty() const { return ring_.empty(); }
+  [[nodiscard]] std::size_t size() const { return ring_.size(); }
+  [[nodiscard]] std::size_t num_priority_elements() const { return priority_; }
 
   // `index` counts from the front, over both parts.
-  [[nodiscard]] T& operator[](std::size_t index) {
-    return index < priority_.size() ? priority_[index] : rest_[index - priority_.size()];
-  }
-  [[nodiscard]] const T& operator[](std::size_t index) const {
-    return index < priority_.size() ? priority_[index] : rest_[index - priority_.size()];
-  }
-  [[nodiscard]] T& front() { return (*this)[0]; }
-  [[nodiscard]] const T& front() const { return (*this)[0]; }
-  [[nodiscard]] T& back() { return (*this)[size() - 1]; }
-  [[nodiscard]] const T& back() const { return (*this)[size() - 1]; }
+  [[nodiscard]] T& operator[](std::size_t index) { return ring_[index]; }
+  [[nodiscard]] const T& operator[](std::size_t index) const { return ring_[index]; }
+  [[nodiscard]] T& front() { return ring_.front(); }
+  [[nodiscard]] const T& front() const { return ring_.front(); }
+  [[nodiscard]] T& back() { return ring_.back(); }
+  [[nodiscard]] const T& back() const { return ring_.back(); }
 
-  void add(T element) { rest_.push_back(std::move(element)); }
-  void add_priority_element(T element) { priority_.push_back(std::move(element)); }
+  void add(T element) { ring_.push_back(std::move(element)); }
+  void add_priority_element(T element) { ring_.insert(priority_++, std::move(element)); }
   // `already_contained`: a priority element that is (perhaps) queued already is moved, not doubled.
   void add(T element, bool priority, bool already_contained) {
     if (!priority) {
@@ -48,13 +46,13 @@ class PrioritizedDeque {
   // Moves the first equal element to the end of the priority part; one that is there already stays
   // where it is, and one that is nowhere is added.
   void prioritize(const T& element) {
-    if (contains_priority_element(element)) return;
-    for (std::size_t i = 0; i < rest_.size(); ++i) {
-      if (!(rest_[i] == element)) continue;
-      priority_.push_back(rest_.take(i));
-      return;
+    const std::size_t at = find(element);
+    if (at < priority_) return;
+    if (at == size()) {
+      add_priority_element(element);
+    } else {
+      add_priority_element(ring_.take(at));
     }
-    priority_.push_back(element);
   }
 
   // Takes out the first element for which `condition` holds. None: there is no such element.
@@ -67,34 +65,38 @@ class PrioritizedDeque {
   }
   // Takes out the element at `index`, which counts from the front.
   T take(std::size_t index) {
-    return index < priority_.size() ? priority_.take(index) : rest_.take(index - priority_.size());
+    T element = ring_.take(index);
+    if (index < priority_) --priority_;
+    return element;
   }
 
   [[nodiscard]] bool contains_priority_element(const T& element) const {
-    return contains(priority_, element);
+    return find(element) < priority_;
   }
-  [[nodiscard]] bool contains(const T& element) const {
-    return contains(priority_, element) || contains(rest_, element);
-  }
+  [[nodiscard]] bool contains(const T& element) const { return find(element) < size(); }
 
   // Requires: !empty().
-  T poll() { return priority_.empty() ? rest_.pop_front() : priority_.pop_front(); }
+  T poll() {
+    T element = ring_.pop_front();
+    if (priority_ > 0) --priority_;
+    return element;
+  }
 
+  // As with `poll` one by one: what the elements' destructors look at is always true.
   void clear() {
-    priority_.clear();
-    rest_.clear();
+    while (!empty()) poll();
   }
 
  private:
-  static bool contains(const RingQueue<T>& part, const T& element) {
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      if (part[i] == element) return true;
-    }
-    return false;
+  // Of the first equal one; size() if there is none.
+  [[nodiscard]] std::size_t find(const T& element) const {
+    std::size_t index = 0;
+    while (index < size() && !(ring_[index] == element)) ++index;
+    return index;
   }
 
-  RingQueue<T> priority_;
-  RingQueue<T> rest_;
+  [[no_unique_address]] RingQueue<T> ring_;
+  std::uint32_t priority_ = 0;  // in the ring's padding
 };
 
 }  // namespace tailrace::engine

@@ -8,21 +8,15 @@
 
 namespace tailrace::engine {
 
-class ConnectionManager;
-class NetworkBufferPool;
 class SingleInputGate;
 struct InputChannelDescriptor;
-struct NetworkConfig;
 
-// Everything but the descriptor outlives the channel.
+// The gate outlives the channel.
 struct RemoteChannelContext {
   SingleInputGate& gate;
   ChannelIndex index = 0;
   const InputChannelDescriptor& descriptor;
-  const NetworkConfig& config;
   InputChannelId id = 0;
-  NetworkBufferPool& global;
-  ConnectionManager& connections;
 };
 
 }  // namespace tailrace::engine

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "engine/network/input_channel.hpp"
 #include "engine/network/netty_message.hpp"
@@ -31,7 +32,7 @@ class RemoteInputChannel : public InputChannel {
   virtual void on_sender_backlog(std::int32_t backlog) = 0;
   virtual void on_failed_partition_request() = 0;
   virtual void on_error(const std::string& reason) = 0;
-  virtual std::int32_t take_unannounced_credit() = 0;
+  std::int32_t take_unannounced_credit() { return std::exchange(unannounced_credit_, 0); }
 
   [[nodiscard]] InputChannelId id() const { return id_; }
   // Exclusive buffers, which the request announces.
@@ -40,7 +41,7 @@ class RemoteInputChannel : public InputChannel {
   [[nodiscard]] virtual std::int32_t required_buffers() const = 0;
   [[nodiscard]] virtual std::int32_t floating_available() const = 0;
   [[nodiscard]] virtual std::int32_t exclusive_available() const = 0;
-  [[nodiscard]] virtual std::int32_t unannounced_credit() const = 0;
+  [[nodiscard]] std::int32_t unannounced_credit() const { return unannounced_credit_; }
   [[nodiscard]] virtual bool is_waiting_for_floating() const = 0;
 
   [[nodiscard]] BufferUsage buffer_usage() const final {
@@ -52,9 +53,18 @@ class RemoteInputChannel : public InputChannel {
 
  protected:
   explicit RemoteInputChannel(const Context& context)
-      : InputChannel(context.index, context.descriptor, context.config), id_(context.id) {}
+      : InputChannel(context.gate, context.index, context.descriptor), id_(context.id) {}
+
+  // The producer may send so many more than it has been told. Returns: whether it was 0, so that the
+  // client is to be told.
+  [[nodiscard]] bool gain_unannounced_credit(std::int32_t credit) {
+    const bool was_announced = unannounced_credit_ == 0;
+    unannounced_credit_ += credit;
+    return was_announced;
+  }
 
  private:
+  std::int32_t unannounced_credit_ = 0;
   InputChannelId id_;
 };
 

@@ -27,19 +27,15 @@ SingleInputGate::SingleInputGate(const InputGateDescriptor& descriptor,
                                                    environment_.config.segment_bytes,
                                                    *environment_.ports.clock);
   }
+  channels_.reserve(descriptor.channels.size());
   for (const InputChannelDescriptor& one : descriptor.channels) {
     const auto index = static_cast<ChannelIndex>(channels_.size());
     if (one.producer == self_) {
-      channels_.push_back(std::make_unique<LocalInputChannel>(
-          *this, index, one, environment_.config, environment_.partitions));
-      continue;
+      channels_.push_back(std::make_unique<LocalInputChannel>(*this, index, one));
+    } else {
+      channels_.push_back(semantics().make_remote_input_channel(
+          {*this, index, one, ++environment_.next_channel_id}));
     }
-    std::unique_ptr<RemoteInputChannel> channel =
-        environment_.config.semantics->make_remote_input_channel(
-            {*this, index, one, environment_.config, ++environment_.next_channel_id,
-             environment_.buffers, environment_.connections});
-    remote_.push_back(channel.get());
-    channels_.push_back(std::move(channel));
   }
   set_up();
 }
@@ -60,7 +56,8 @@ void SingleInputGate::set_up() {
   }
   spec_ = spec.value();
   if (spec_.reserved_floating > 0 && !create_buffer_pool()) return;
-  for (std::size_t i = 0; i < remote_.size(); ++i) {
+  for (const auto& channel : channels_) {
+    if (!is_remote(*channel)) continue;
     std::string error;
     if (!environment_.buffers.reserve_unpooled(spec_.exclusive_per_channel, &error)) {
       fail(error);
@@ -90,11 +87,13 @@ bool SingleInputGate::create_buffer_pool() {
 
 bool SingleInputGate::take_guaranteed_segments() {
   if (pool_ != nullptr && !pool_->reserve_segments(spec_.reserved_floating)) return false;
-  for (RemoteInputChannel* channel : remote_) {
-    while (channel->initial_credit() < spec_.exclusive_per_channel) {
+  for (const auto& one : channels_) {
+    if (!is_remote(*one)) continue;
+    auto& channel = static_cast<RemoteInputChannel&>(*one);
+    while (channel.initial_credit() < spec_.exclusive_per_channel) {
       NetworkBuffer* segment = environment_.buffers.request_memory_segment();
       if (segment == nullptr) return false;
-      channel->assign_exclusive_segment(*segment);
+      channel.assign_exclusive_segment(*segment);
       --missing_exclusive_;
     }
   }
@@ -269,12 +268,6 @@ void SingleInputGate::checkpoint_stopped(CheckpointId id) {
 void SingleInputGate::convert_to_priority_event(ChannelIndex channel,
                                                 std::int32_t sequence_number) {
   channels_[static_cast<std::size_t>(channel)]->convert_to_priority_event(sequence_number);
-}
-
-void SingleInputGate::set_channel_state_writer(ChannelStateWriter& writer, std::int32_t gate) {
-  for (const auto& channel : channels_) {
-    channel->set_channel_state_writer(writer, {gate, channel->index()});
-  }
 }
 
 void SingleInputGate::announce_buffer_size(std::int32_t bytes) {

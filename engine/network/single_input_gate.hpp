@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "engine/network/buffer_sizes.hpp"
+#include "engine/network/channel_state_persister.hpp"
 #include "engine/network/input_channel.hpp"
 #include "engine/network/input_gate.hpp"
+#include "engine/network/network_config.hpp"
 #include "engine/network/prioritized_deque.hpp"
 #include "engine/ports.hpp"
 #include "sim/base/lifeline.hpp"
@@ -83,7 +85,10 @@ class SingleInputGate final : public InputGate {
   }
   // Who takes what of the channels belongs to a checkpoint; `gate` is this gate's index in its task.
   // The writer outlives the gate. Before the requests.
-  void set_channel_state_writer(ChannelStateWriter& writer, std::int32_t gate);
+  void set_channel_state_writer(ChannelStateWriter& writer, std::int32_t gate) {
+    channel_state_ = &writer;
+    index_in_task_ = gate;
+  }
 
   // 1.20, debloating: once a period, on the task's thread. Nothing if it is off, or the gate has
   // finished.
@@ -123,12 +128,24 @@ class SingleInputGate final : public InputGate {
   // Floating buffers. Not to be used before the gate has asked its channels to request.
   [[nodiscard]] LocalBufferPool* buffer_pool() { return pool_; }
   [[nodiscard]] const LocalBufferPool* buffer_pool() const { return pool_; }
+  // What the channels share.
+  [[nodiscard]] const NetworkConfig& config() const { return environment_.config; }
+  [[nodiscard]] const NetworkSemantics& semantics() const { return *environment_.config.semantics; }
+  [[nodiscard]] NetworkBufferPool& global_pool() { return environment_.buffers; }
+  [[nodiscard]] ConnectionManager& connections() { return environment_.connections; }
+  [[nodiscard]] const ResultPartitionManager& partitions() const { return environment_.partitions; }
+  [[nodiscard]] ChannelStateTarget channel_state_target(ChannelIndex channel) const {
+    return {channel_state_, {index_in_task_, channel}};
+  }
   template <typename F>
   void schedule(Duration delay, F callback) {
     environment_.ports.timers->schedule(delay, lifeline_.bind(std::move(callback)));
   }
 
  private:
+  [[nodiscard]] bool is_remote(const InputChannel& channel) const {
+    return channel.descriptor().producer != self_;
+  }
   void set_up();
   // False: the gate has failed.
   bool create_buffer_pool();
@@ -145,11 +162,12 @@ class SingleInputGate final : public InputGate {
   Environment environment_;
   ProcessId self_;
   std::vector<std::unique_ptr<InputChannel>> channels_;
-  std::vector<RemoteInputChannel*> remote_;
   GateBuffersSpec spec_;
   PrioritizedDeque<InputChannel*> queue_;
   std::unique_ptr<GateDebloating> debloating_;
   LocalBufferPool* pool_ = nullptr;
+  ChannelStateWriter* channel_state_ = nullptr;
+  std::int32_t index_in_task_ = 0;
   std::int32_t unfinished_;
   std::int32_t channels_without_end_of_data_;
   bool drains_ = true;

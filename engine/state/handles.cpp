@@ -134,7 +134,26 @@ bool OperatorSubtaskState::shares_state() const {
          std::any_of(raw_keyed.begin(), raw_keyed.end(), shares);
 }
 
+const KeyGroupsStateHandle* OperatorSubtaskState::sole_key_groups() const {
+  if (managed_keyed.size() != 1 || !raw_keyed.empty() || !managed_operator.empty() ||
+      !raw_operator.empty() || !input_channels.empty() || !result_subpartitions.empty()) {
+    return nullptr;
+  }
+  return dynamic_cast<const KeyGroupsStateHandle*>(managed_keyed.front().get());
+}
+
+void TaskStateSnapshot::take_notes() {
+  SnapshotNotes notes{.state_size_bytes = state_size_bytes(), .shares_state = shares_state()};
+  if (operators.size() == 1) {
+    notes.sole_operator = operators.begin()->first;
+    notes.sole_state = &operators.begin()->second;
+    notes.sole_key_groups = notes.sole_state->sole_key_groups();
+  }
+  seal.set(notes);
+}
+
 bool TaskStateSnapshot::shares_state() const {
+  if (const SnapshotNotes* notes = seal.get()) return notes->shares_state;
   return std::any_of(operators.begin(), operators.end(),
                      [](const auto& entry) { return entry.second.shares_state(); });
 }
@@ -147,6 +166,7 @@ bool TaskStateSnapshot::has_state() const {
 }
 
 std::int64_t TaskStateSnapshot::state_size_bytes() const {
+  if (const SnapshotNotes* notes = seal.get()) return notes->state_size_bytes;
   std::int64_t bytes = 0;
   for (const auto& [id, state] : operators) bytes += state.state_size_bytes();
   return bytes;

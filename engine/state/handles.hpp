@@ -19,6 +19,7 @@
 #include "engine/network/channel_info.hpp"
 #include "engine/state/inflight_data_rescaling.hpp"
 #include "engine/state/key_group_range.hpp"
+#include "engine/state/snapshot_seal.hpp"
 #include "engine/state/subtask_states.hpp"
 
 namespace tailrace::engine {
@@ -185,15 +186,22 @@ struct OperatorSubtaskState {
   void append_private_files(FileNames& paths) const;
   // Whether anything of it may be shared with other checkpoints.
   [[nodiscard]] bool shares_state() const;
+  // The handle, if it is all that there is; else null.
+  [[nodiscard]] const KeyGroupsStateHandle* sole_key_groups() const;
 };
 
 // State of one subtask of one vertex: one entry for each operator of the chain.
 struct TaskStateSnapshot {
-  std::map<OperatorId, OperatorSubtaskState> operators;
+  // What every acknowledgement looks at comes first, in as few cache lines as may be.
+  [[no_unique_address]] SnapshotSeal seal = {};
   // Flink 1.20: the task was restored as finished and holds nothing, which counts as state;
   // or all its operators have finished, which does not.
   bool is_task_deployed_as_finished = false;
   bool is_task_finished = false;
+  std::map<OperatorId, OperatorSubtaskState> operators;
+
+  // Takes the notes that the seal keeps. From now on it must not change any more.
+  void take_notes();
 
   [[nodiscard]] bool has_state() const;
   [[nodiscard]] std::int64_t state_size_bytes() const;

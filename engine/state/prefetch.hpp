@@ -23,15 +23,19 @@ void prefetch(const Object* object) {
 // For a walk over all states that looks at their handles: called for each rank in turn, it asks for
 // what the walk will meet some ranks later, one level of pointers after the other.
 inline void prefetch_ahead(const SubtaskStates& states, std::size_t rank) {
-  constexpr std::size_t kLead = 4;  // ranks from one level to the next
+  constexpr std::size_t kLead = 8;  // ranks from one level to the next
+  // Null also where nobody has to look at the state.
   const auto state_at = [&](std::size_t levels) -> const OperatorSubtaskState* {
     const std::size_t ahead = rank + levels * kLead;
-    return ahead < states.size() ? states.state(ahead).get() : nullptr;
+    if (ahead >= states.size() || states.sole_key_groups(ahead) != nullptr) return nullptr;
+    return states.state(ahead).get();
   };
   const auto keyed_at = [&](std::size_t levels) -> const KeyedStateHandle* {
-    const OperatorSubtaskState* state = state_at(levels);
-    return state == nullptr || state->managed_keyed.empty() ? nullptr
-                                                            : state->managed_keyed.front().get();
+    const std::size_t ahead = rank + levels * kLead;
+    if (ahead >= states.size()) return nullptr;
+    if (const KeyGroupsStateHandle* sole = states.sole_key_groups(ahead)) return sole;
+    const OperatorSubtaskState* state = states.state(ahead).get();
+    return state->managed_keyed.empty() ? nullptr : state->managed_keyed.front().get();
   };
   prefetch(state_at(5));
   if (const OperatorSubtaskState* state = state_at(4)) {

@@ -29,14 +29,16 @@ const OperatorSubtaskState& SubtaskStates::at(std::int32_t subtask) const {
   return *found;
 }
 
-void SubtaskStates::share(std::int32_t subtask, OperatorSubtaskStatePtr state) {
+void SubtaskStates::share(std::int32_t subtask, OperatorSubtaskStatePtr state,
+                          const KeyGroupsStateHandle* sole_key_groups) {
   TAILRACE_ASSERT(subtask >= 0 && state != nullptr);  // A1
   const std::size_t rank = lower_bound(subtask);
   if (rank < entries_.size() && entries_[rank].subtask == subtask) {
     entries_[rank].state = std::move(state);
+    entries_[rank].sole_key_groups = sole_key_groups;
   } else {
     entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(rank),
-                    Entry{subtask, std::move(state)});
+                    Entry{subtask, std::move(state), sole_key_groups});
   }
 }
 
@@ -55,6 +57,7 @@ OperatorSubtaskState& SubtaskStates::edit(std::size_t rank) {
   auto own = std::make_shared<OperatorSubtaskState>(*entries_[rank].state);
   OperatorSubtaskState& state = *own;
   entries_[rank].state = std::move(own);
+  entries_[rank].sole_key_groups = nullptr;
   return state;
 }
 

@@ -17,6 +17,7 @@
 
 namespace tailrace::engine {
 
+class KeyGroupsStateHandle;
 struct OperatorSubtaskState;
 using OperatorSubtaskStatePtr = std::shared_ptr<const OperatorSubtaskState>;
 
@@ -44,11 +45,18 @@ class SubtaskStates {
   [[nodiscard]] const OperatorSubtaskStatePtr& state(std::size_t rank) const {
     return entries_[rank].state;
   }
+  // What the state consists of, if it is known to be one handle of key groups and nothing else; who
+  // has it need not look at the state. Null: look.
+  [[nodiscard]] const KeyGroupsStateHandle* sole_key_groups(std::size_t rank) const {
+    return entries_[rank].sole_key_groups;
+  }
 
   void reserve(std::size_t count) { entries_.reserve(count); }
-  // Puts `state` in the place of what is there. Requires: not null.
+  // Puts `state` in the place of what is there. Requires: not null; `sole_key_groups` is what the state
+  // consists of, or null.
   // Cost: O(1) behind the last subtask, else O(size).
-  void share(std::int32_t subtask, OperatorSubtaskStatePtr state);
+  void share(std::int32_t subtask, OperatorSubtaskStatePtr state,
+             const KeyGroupsStateHandle* sole_key_groups = nullptr);
   // Nothing if there is one already.
   void emplace(std::int32_t subtask, OperatorSubtaskState state);
   // For changing it; an empty one if there is none. Nobody else sees the change.
@@ -60,6 +68,7 @@ class SubtaskStates {
   struct Entry {
     std::int32_t subtask;
     OperatorSubtaskStatePtr state;
+    const KeyGroupsStateHandle* sole_key_groups;  // of the state, if that is known; else null
   };
 
   [[nodiscard]] std::size_t lower_bound(std::int32_t subtask) const;

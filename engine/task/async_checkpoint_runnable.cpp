@@ -102,6 +102,7 @@ void AsyncCheckpointRunnable::complete() {
   snapshot_->is_task_finished = finished_.task_finished;
   metrics_.async_ns = (ports_.clock->now() - constructed_).ns;
   const bool any = snapshot_->has_state();
+  snapshot_->take_notes();
   listener_->snapshot_completed(
       *this, metrics_,
       any ? std::shared_ptr<const TaskStateSnapshot>(std::move(snapshot_)) : nullptr);

@@ -211,6 +211,7 @@ class Surroundings {
             std::move(offsets),
             std::make_shared<StreamStateHandle>(FileStateHandle{std::move(path), 500}),
             std::move(handle_id)));
+    snapshot->take_notes();
     return snapshot;
   }
 

@@ -202,7 +202,7 @@ void replay_persister(const Json& line) {
   CountingWriter writer;
   flow_f120::WrittenSegments segments;
   ChannelStatePersister persister;
-  persister.set_writer(writer, {0, 0});
+  const ChannelStateTarget target{&writer, {0, 0}};
   const auto buffer = [&segments] { return Buffer(segments.make(8, 16, true), 0, 8); };
   for (const Json& step : line.at("steps")) {
     const auto& word = step.at("op").get_ref<const std::string&>();
@@ -219,7 +219,7 @@ void replay_persister(const Json& line) {
       case 'S': {
         std::vector<Buffer> known;
         if (word.back() == '+') known.push_back(buffer());
-        const auto failure = persister.start_persisting(id, std::move(known));
+        const auto failure = persister.start_persisting(id, std::move(known), target);
         expect_equal(where + "exception", step.value("exception", Json()),
                      failure ? Json(to_string(*failure)) : Json());
         break;
@@ -228,7 +228,7 @@ void replay_persister(const Json& line) {
         persister.stop_persisting(id);
         break;
       case 'd':
-        persister.maybe_persist({buffer(), nullptr});
+        persister.maybe_persist({buffer(), nullptr}, target);
         break;
       default:
         throw MalformedCase("unknown word: " + word);
@@ -247,8 +247,11 @@ std::string joined(const PrioritizedDeque<T>& deque) {
 
 void replay_l14(const Json& line) {
   PrioritizedDeque<int> direct;
-  for (const int i : {0, 1, 2, 3}) direct.add(i);
-  PrioritizedDeque<int> by_add = direct;
+  PrioritizedDeque<int> by_add;
+  for (const int i : {0, 1, 2, 3}) {
+    direct.add(i);
+    by_add.add(i);
+  }
   direct.prioritize(3);
   by_add.add(3, true, true);
   expect_equal("direct", line.at("direct"), joined(direct));

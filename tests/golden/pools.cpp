@@ -58,6 +58,7 @@ struct PoolReplay {
              : wants > 0 ? Answer::kUsedNeedMore
                          : Answer::kUsedNoNeedMore;
     }
+    void recycle(NetworkBuffer&) override {}  // it has no exclusive ones
     PoolReplay* replay = nullptr;
     std::int64_t id = 0;
     std::int64_t wants = 0;

@@ -63,8 +63,9 @@ void PendingCheckpoint110::collect_states() {
     const auto entries = collector.entries_of(tasks[i]);
     const std::shared_ptr<const TaskStateSnapshot> state = std::move(tasks[i].state);
     for (OperatorState* entry : entries) {
-      OperatorSubtaskStatePtr reported = state_of(state, entry->id);
-      entry->subtasks.share(tasks[i].subtask, reported == nullptr ? kNothing : std::move(reported));
+      ReportedState reported = state_of(state, entry->id);
+      if (reported.state == nullptr) reported.state = kNothing;
+      entry->subtasks.share(tasks[i].subtask, std::move(reported.state), reported.sole_key_groups);
     }
   }
 }

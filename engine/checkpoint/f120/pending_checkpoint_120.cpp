@@ -118,9 +118,9 @@ std::optional<CheckpointFailureReason> PendingCheckpoint120::collect_states() {
     if (task.state != nullptr && task.state->is_task_deployed_as_finished) continue;
     for (OperatorState* entry : collector.entries_of(task)) {
       if (task.state == nullptr) continue;
-      if (OperatorSubtaskStatePtr reported = state_of(task.state, entry->id)) {
-        entry->subtasks.share(task.subtask, std::move(reported));
-      }
+      ReportedState reported = state_of(task.state, entry->id);
+      if (reported.state == nullptr) continue;
+      entry->subtasks.share(task.subtask, std::move(reported.state), reported.sole_key_groups);
     }
   }
   return plan_.fulfill_finished_task_status(operator_states_);

@@ -15,6 +15,8 @@
 namespace tailrace::engine::metadata {
 namespace {
 
+const OperatorSubtaskState kNothing;
+
 class MetadataWriter {
  public:
   MetadataWriter(std::int32_t version, const MetadataWriting& writing)
@@ -77,12 +79,19 @@ class MetadataWriter {
     for (std::size_t rank = 0; rank < state.subtasks.size(); ++rank) {
       prefetch_ahead(state.subtasks, rank);
       const std::int32_t index = state.subtasks.number(rank);
-      const OperatorSubtaskState& subtask = *state.subtasks.state(rank);
+      const KeyGroupsStateHandle* const sole = state.subtasks.sole_key_groups(rank);
       TAILRACE_ASSERT(!state.finished_subtasks.contains(index));
       write_finished(index);
       const std::size_t begin = out_.size();
-      subtask_entry(index, subtask);
-      if (inventory_ != nullptr) inventory_->add(subtask);
+      if (sole != nullptr) {
+        // Looking at the state would cost as much as writing it.
+        subtask_entry(index, kNothing, sole);
+        if (inventory_ != nullptr) inventory_->add(*sole);
+      } else {
+        const OperatorSubtaskState& subtask = *state.subtasks.state(rank);
+        subtask_entry(index, subtask, nullptr);
+        if (inventory_ != nullptr) inventory_->add(subtask);
+      }
       // Subtasks of one operator look much alike.
       if (left-- == state.subtasks.size() && !expected_) {
         out_.make_room(left, out_.size() - begin);
@@ -91,7 +100,9 @@ class MetadataWriter {
     write_finished(state.parallelism);
   }
 
-  void subtask_entry(std::int32_t index, const OperatorSubtaskState& state) {
+  // `sole`: managed keyed state beside `state`, which then is without; or null.
+  void subtask_entry(std::int32_t index, const OperatorSubtaskState& state,
+                     const KeyGroupsStateHandle* sole) {
     out_.i32(index);
     if (version_ == kVersion2) {
       out_.i64(kNoDuration);
@@ -99,7 +110,11 @@ class MetadataWriter {
     }
     operator_states(state.managed_operator);
     operator_states(state.raw_operator);
-    keyed_state(state.managed_keyed);
+    if (sole != nullptr) {
+      key_groups(*sole);
+    } else {
+      keyed_state(state.managed_keyed);
+    }
     keyed_state(state.raw_keyed);
     if (version_ == kVersion2) {
       TAILRACE_ASSERT(state.input_channels.empty() && state.result_subpartitions.empty());
@@ -152,17 +167,20 @@ class MetadataWriter {
       return incremental_state(incremental->content());
     }
     TAILRACE_ASSERT(typeid(keyed) == typeid(KeyGroupsStateHandle));
-    const auto* handle = static_cast<const KeyGroupsStateHandle*>(&keyed);
-    const bool savepoint = handle->format() == KeyGroupsFormat::SAVEPOINT;
+    key_groups(static_cast<const KeyGroupsStateHandle&>(keyed));
+  }
+
+  void key_groups(const KeyGroupsStateHandle& handle) {
+    const bool savepoint = handle.format() == KeyGroupsFormat::SAVEPOINT;
     const bool with_id = version_ != kVersion2 && !savepoint;
     out_.u8(version_ == kVersion2 ? kKeyGroups
             : savepoint           ? kSavepointKeyGroups
                                   : kKeyGroupsWithId);
-    out_.i32(handle->key_group_range().first);
-    out_.i32(handle->key_group_range().size());
-    out_.i64s(handle->offsets().offsets);
-    stream(*handle->stream());
-    if (with_id) handle_id(handle->state_handle_id(), *handle->stream());
+    out_.i32(handle.key_group_range().first);
+    out_.i32(handle.key_group_range().size());
+    out_.i64s(handle.offsets().offsets);
+    stream(*handle.stream());
+    if (with_id) handle_id(handle.state_handle_id(), *handle.stream());
   }
 
   void incremental_state(const IncrementalRemoteKeyedStateHandle::Content& content) {

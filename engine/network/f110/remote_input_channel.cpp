@@ -4,26 +4,20 @@
 #include <memory>
 #include <utility>
 
+#include "engine/network/network_buffer_pool.hpp"
 #include "engine/network/single_input_gate.hpp"
 
 namespace tailrace::engine {
 
-RemoteInputChannel110::RemoteInputChannel110(const Context& context)
-    : RemoteInputChannel(context),
-      gate_(context.gate),
-      global_(context.global),
-      connections_(context.connections) {}
-
 RemoteInputChannel110::~RemoteInputChannel110() {
   release_all_resources();
   // Buffers that the task still holds find their way home without this channel.
-  for (NetworkBuffer* segment : own_) segment->hand_over(global_);
+  buffers_.hand_over(gate().global_pool());
 }
 
 void RemoteInputChannel110::assign_exclusive_segment(NetworkBuffer& segment) {
   TAILRACE_ASSERT(client_ == nullptr);
-  own_.push_back(&segment);
-  exclusive_.push_back(&segment);
+  buffers_.add_exclusive(segment);
   ++initial_credit_;
   ++required_;
 }
@@ -31,8 +25,8 @@ void RemoteInputChannel110::assign_exclusive_segment(NetworkBuffer& segment) {
 void RemoteInputChannel110::request_subpartition() {
   if (released_) return;
   if (client_ == nullptr) {
-    client_ = &connections_.create_partition_request_client(descriptor().producer,
-                                                            descriptor().partition.data_set);
+    client_ = &gate().connections().create_partition_request_client(
+        descriptor().producer, descriptor().partition.data_set);
     client_->add_channel(*this);
   }
   client_->request_subpartition(*this);
@@ -40,16 +34,15 @@ void RemoteInputChannel110::request_subpartition() {
 
 void RemoteInputChannel110::on_failed_partition_request() {
   if (released_) return;
-  const std::optional<base::Duration> backoff = increase_backoff();
-  if (!backoff) {
+  if (!increase_backoff(backoff_)) {
     on_error(partition_not_found_message(descriptor().partition));
     return;
   }
-  gate_.schedule(*backoff, [this] { request_subpartition(); });
+  gate().schedule(backoff_, [this] { request_subpartition(); });
 }
 
 void RemoteInputChannel110::on_error(const std::string& reason) {
-  gate_.fail(reason);
+  gate().fail(reason);
 }
 
 std::optional<InputChannel::BufferAndAvailability> RemoteInputChannel110::get_next_buffer() {
@@ -72,31 +65,27 @@ void RemoteInputChannel110::acknowledge_all_records_processed() {
 void RemoteInputChannel110::release_all_resources() {
   if (std::exchange(released_, true)) return;
   // First: what is given back below may be announced as credit of other channels.
-  if (client_ != nullptr) connections_.close_channel(*std::exchange(client_, nullptr), *this);
+  if (client_ != nullptr) {
+    gate().connections().close_channel(*std::exchange(client_, nullptr), *this);
+  }
   // Returns the received segments through `recycle`, exclusive ones straight to the global pool.
   received_.clear();
   received_bytes_ = 0;
-  LocalBufferPool* pool = gate_.buffer_pool();
+  LocalBufferPool* const pool = gate().buffer_pool();
   if (std::exchange(waiting_for_floating_, false)) pool->remove_buffer_listener(*this);
-  for (NetworkBuffer* segment : std::exchange(floating_, {})) pool->recycle(*segment);
-  const std::vector<NetworkBuffer*> exclusive = std::exchange(exclusive_, {});
-  for (NetworkBuffer* segment : exclusive) {
-    std::erase(own_, segment);
-    global_.return_segment(*segment);
+  while (NetworkBuffer* const segment = buffers_.remove_floating()) pool->recycle(*segment);
+  std::int32_t exclusive = 0;
+  while (NetworkBuffer* const segment = buffers_.remove_exclusive()) {
+    gate().global_pool().return_segment(*segment);
+    ++exclusive;
   }
-  if (!exclusive.empty()) global_.release_unpooled(static_cast<std::int32_t>(exclusive.size()));
+  if (exclusive > 0) gate().global_pool().release_unpooled(exclusive);
 }
 
 NetworkBuffer* RemoteInputChannel110::request_buffer() {
-  if (!floating_.empty()) {
-    NetworkBuffer* segment = floating_.back();
-    floating_.pop_back();
-    return segment;
-  }
-  if (exclusive_.empty()) return nullptr;
-  NetworkBuffer* segment = exclusive_.back();
-  exclusive_.pop_back();
-  segment->lend(*this);
+  if (NetworkBuffer* const floating = buffers_.take_floating()) return floating;
+  NetworkBuffer* const segment = buffers_.take_exclusive();
+  if (segment != nullptr) segment->lend(*this);
   return segment;
 }
 
@@ -128,7 +117,7 @@ void RemoteInputChannel110::on_buffer_response(const BufferResponse& response) {
   const bool was_empty = received_.empty();
   received_bytes_ += item.size();
   received_.push_back(std::move(item));
-  if (was_empty) gate_.queue_channel(*this);
+  if (was_empty) gate().queue_channel(*this);
   on_sender_backlog(response.backlog);
 }
 
@@ -136,10 +125,10 @@ void RemoteInputChannel110::on_sender_backlog(std::int32_t backlog) {
   required_ = backlog + initial_credit_;
   std::int32_t gained = 0;
   while (available_buffers() < required_ && !waiting_for_floating_) {
-    LocalBufferPool& pool = *gate_.buffer_pool();
+    LocalBufferPool& pool = *gate().buffer_pool();
     NetworkBuffer* segment = pool.request_buffer();
     if (segment != nullptr) {
-      floating_.push_back(segment);
+      buffers_.add_floating(*segment);
       ++gained;
     } else {
       waiting_for_floating_ = pool.add_buffer_listener(*this);
@@ -151,23 +140,21 @@ void RemoteInputChannel110::on_sender_backlog(std::int32_t backlog) {
 
 void RemoteInputChannel110::gain_credit(std::int32_t credit) {
   if (credit == 0) return;
-  const bool announced = unannounced_credit_ != 0;
-  unannounced_credit_ += credit;
-  if (!announced && client_ != nullptr) client_->notify_credit_available(*this);
+  const bool tell = gain_unannounced_credit(credit);
+  if (tell && client_ != nullptr) client_->notify_credit_available(*this);
 }
 
 void RemoteInputChannel110::recycle(NetworkBuffer& segment) {
   if (released_) {
-    std::erase(own_, &segment);
-    global_.recycle(segment);
+    buffers_.forget_exclusive(segment);
+    gate().global_pool().recycle(segment);
     return;
   }
-  exclusive_.push_back(&segment);
+  buffers_.return_exclusive(segment);
   if (available_buffers() > required_) {
-    TAILRACE_ASSERT(!floating_.empty());
-    NetworkBuffer* floating = floating_.back();
-    floating_.pop_back();
-    gate_.buffer_pool()->recycle(*floating);
+    NetworkBuffer* const floating = buffers_.take_floating();
+    TAILRACE_ASSERT(floating != nullptr);
+    gate().buffer_pool()->recycle(*floating);
     return;
   }
   gain_credit(1);
@@ -179,7 +166,7 @@ BufferListener::Answer RemoteInputChannel110::notify_buffer_available(NetworkBuf
     waiting_for_floating_ = false;
     return Answer::kNotUsed;
   }
-  floating_.push_back(&segment);
+  buffers_.add_floating(segment);
   waiting_for_floating_ = available_buffers() < required_;
   gain_credit(1);
   return waiting_for_floating_ ? Answer::kUsedNeedMore : Answer::kUsedNoNeedMore;

@@ -3,43 +3,37 @@
 // Flink 1.20 BufferManager (spec barriers.md 6.4). What is required falls by one with every data
 // message, before the backlog in the message sets it again, so it may be less than the exclusive
 // buffers and even negative. A listener that is offered a floating buffer takes all that it needs.
+// A base of its channel rather than a member of it, so that neither has to keep where the other is.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "engine/network/channel_buffers.hpp"
 #include "engine/network/local_buffer_pool.hpp"
 #include "engine/network/network_buffer_pool.hpp"
 
 namespace tailrace::engine {
 
-class BufferManager120 final : public BufferRecycler, public BufferListener {
+class BufferManager120 : public BufferListener {
  public:
-  // The channel.
-  class Owner {
-   public:
-    // The pool of floating buffers. Null until the gate is set up; then no more.
-    [[nodiscard]] virtual LocalBufferPool* floating_pool() = 0;
-    // The channel has gained buffers. `count` may be 0.
-    virtual void notify_buffer_available(std::int32_t count) = 0;
-
-   protected:
-    ~Owner() = default;
-  };
-
-  // Both outlive the manager.
-  BufferManager120(NetworkBufferPool& global, Owner& owner) : global_(global), owner_(owner) {}
-  // Buffers that somebody still holds find home without it.
-  ~BufferManager120();
   BufferManager120(const BufferManager120&) = delete;
   BufferManager120& operator=(const BufferManager120&) = delete;
 
+  // The last reference to an exclusive segment is gone.
+  void recycle(NetworkBuffer& segment) final;
+  Answer notify_buffer_available(NetworkBuffer& segment) final;
+
+ protected:
+  BufferManager120() = default;
+  // Requires: `hand_over_buffers` has been called.
+  ~BufferManager120() = default;
+
   // A segment from the global pool becomes an exclusive buffer.
-  void add_exclusive_segment(NetworkBuffer& segment);
+  void add_exclusive_segment(NetworkBuffer& segment) { buffers_.add_exclusive(segment); }
 
   // A data message has come: takes a buffer for it, floating ones first. The segment is lent.
   // Null: there is none.
-  NetworkBuffer* request_buffer();
+  NetworkBuffer* take_buffer();
   // Returns: how many were gained at once; the others come as they are offered.
   [[nodiscard]] std::int32_t request_floating_buffers(std::int32_t required);
   // Gives all that are free back to their pool.
@@ -54,32 +48,25 @@ class BufferManager120 final : public BufferRecycler, public BufferListener {
     collecting_ = false;
     return_all();
   }
+  // Buffers that somebody still holds find home without it.
+  void hand_over_buffers() { buffers_.hand_over(global_buffers()); }
 
-  // The last reference to an exclusive segment is gone.
-  void recycle(NetworkBuffer& segment) override;
-  Answer notify_buffer_available(NetworkBuffer& segment) override;
-
-  [[nodiscard]] std::int32_t available() const {
-    return exclusive_available() + floating_available();
-  }
+  [[nodiscard]] const ChannelBuffers& buffers() const { return buffers_; }
   [[nodiscard]] std::int32_t required() const { return required_; }
-  [[nodiscard]] std::int32_t floating_available() const {
-    return static_cast<std::int32_t>(floating_.size());
-  }
-  [[nodiscard]] std::int32_t exclusive_available() const {
-    return static_cast<std::int32_t>(exclusive_.size());
-  }
-  [[nodiscard]] bool is_waiting_for_floating() const { return waiting_for_floating_; }
+  [[nodiscard]] bool waits_for_floating() const { return waiting_for_floating_; }
 
  private:
+  // The pool of exclusive buffers. Outlives the manager.
+  [[nodiscard]] virtual NetworkBufferPool& global_buffers() = 0;
+  // The pool of floating buffers. Null until the gate is set up; then no more.
+  [[nodiscard]] virtual LocalBufferPool* floating_buffers() = 0;
+  // The channel has gained buffers. `count` may be 0.
+  virtual void on_buffers_gained(std::int32_t count) = 0;
+
   std::int32_t try_request_buffers();
   void return_all();
 
-  NetworkBufferPool& global_;
-  Owner& owner_;
-  std::vector<NetworkBuffer*> own_;        // every exclusive segment, wherever it is
-  std::vector<NetworkBuffer*> exclusive_;  // free
-  std::vector<NetworkBuffer*> floating_;   // free
+  ChannelBuffers buffers_;
   std::int32_t required_ = 0;
   bool waiting_for_floating_ = false;
   bool released_ = false;

@@ -9,35 +9,31 @@
 
 namespace tailrace::engine {
 
-RemoteInputChannel120::RemoteInputChannel120(const Context& context)
-    : RemoteInputChannel(context),
-      gate_(context.gate),
-      semantics_(*context.config.semantics),
-      connections_(context.connections),
-      buffers_(context.global, *this),
-      request_listener_timeout_(context.config.partition_request_timeout),
-      max_backoff_(context.config.partition_request_backoff_max) {}
-
 RemoteInputChannel120::~RemoteInputChannel120() {
   release_all_resources();
+  hand_over_buffers();
 }
 
 void RemoteInputChannel120::assign_exclusive_segment(NetworkBuffer& segment) {
   TAILRACE_ASSERT(client_ == nullptr);
-  buffers_.add_exclusive_segment(segment);
+  add_exclusive_segment(segment);
   ++initial_credit_;
 }
 
-LocalBufferPool* RemoteInputChannel120::floating_pool() {
-  return gate_.buffer_pool();
+NetworkBufferPool& RemoteInputChannel120::global_buffers() {
+  return gate().global_pool();
+}
+
+LocalBufferPool* RemoteInputChannel120::floating_buffers() {
+  return gate().buffer_pool();
 }
 
 // --- requests ----------------------------------------------------------------------------------
 
 void RemoteInputChannel120::request_subpartition() {
   if (released_ || client_ != nullptr) return;
-  client_ = &connections_.create_partition_request_client(descriptor().producer,
-                                                          descriptor().partition.data_set);
+  client_ = &gate().connections().create_partition_request_client(descriptor().producer,
+                                                                  descriptor().partition.data_set);
   client_->add_channel(*this);
   client_->request_subpartition(*this);
 }
@@ -45,8 +41,8 @@ void RemoteInputChannel120::request_subpartition() {
 // The producer has waited in vain, and it waits again as long as that is not too long in all.
 void RemoteInputChannel120::on_failed_partition_request() {
   if (released_) return;
-  waited_for_partition_ += request_listener_timeout_;
-  if (waited_for_partition_ < max_backoff_ * 2) {
+  waited_for_partition_ += gate().config().partition_request_timeout;
+  if (waited_for_partition_ < gate().config().partition_request_backoff_max * 2) {
     client_->request_subpartition(*this);
   } else {
     on_error(partition_not_found_message(descriptor().partition));
@@ -54,16 +50,16 @@ void RemoteInputChannel120::on_failed_partition_request() {
 }
 
 void RemoteInputChannel120::on_error(const std::string& reason) {
-  if (released_ || error_) return;
-  error_ = reason;
-  gate_.queue_channel(*this);
+  if (released_ || error_ != nullptr) return;
+  error_ = std::make_unique<const std::string>(reason);
+  gate().queue_channel(*this);
 }
 
 // --- items -------------------------------------------------------------------------------------
 
 std::optional<InputChannel::BufferAndAvailability> RemoteInputChannel120::get_next_buffer() {
-  if (error_) {
-    gate_.fail(*error_);
+  if (error_ != nullptr) {
+    gate().fail(*error_);
     return std::nullopt;
   }
   if (received_.empty()) return std::nullopt;
@@ -81,7 +77,7 @@ void RemoteInputChannel120::on_buffer_response(const BufferResponse& response) {
   item.type = response.type;
   if (response.is_buffer()) {
     // With the header comes the buffer, so that an empty one gives its credit back, too.
-    NetworkBuffer* segment = buffers_.request_buffer();
+    NetworkBuffer* segment = take_buffer();
     if (segment != nullptr) item.buffer = take_payload(response, *segment);
     if (payload.empty()) {
       item.buffer.reset();
@@ -117,7 +113,7 @@ void RemoteInputChannel120::receive(NetworkItem item, std::int32_t sequence_numb
   if (!is_in_order(sequence_number)) return;
   if (is_blocking_upstream(item.type)) {
     // Without exclusive buffers the sender forgets its credit when it is resumed.
-    if (initial_credit_ == 0) buffers_.release_floating_buffers();
+    if (initial_credit_ == 0) release_floating_buffers();
     if (backlog != 0) {
       on_error("Illegal number of backlog: " + std::to_string(backlog) + ", should be 0.");
       return;
@@ -127,8 +123,8 @@ void RemoteInputChannel120::receive(NetworkItem item, std::int32_t sequence_numb
   bool first_priority_event = false;
   const DataType type = item.type;
   std::optional<RuntimeEvent> event;
-  if (!item.is_buffer()) event = semantics_.parse_event(*item.event);
-  persister_.maybe_persist(item);
+  if (!item.is_buffer()) event = gate().semantics().parse_event(*item.event);
+  persister_.maybe_persist(item, gate().channel_state_target(index()));
   received_bytes_ += item.size();
   if (has_priority(type)) {
     first_priority_event = add_priority_buffer({std::move(item), sequence_number});
@@ -136,7 +132,7 @@ void RemoteInputChannel120::receive(NetworkItem item, std::int32_t sequence_numb
     received_.add({std::move(item), sequence_number});
     if (requires_announcement(type)) {
       NetworkItem announcement{{},
-                               semantics_.serialize_event_at_receiver(EventAnnouncement{
+                               gate().semantics().serialize_event_at_receiver(EventAnnouncement{
                                    std::get<CheckpointBarrier>(*event), sequence_number}),
                                DataType::kPrioritizedEventBuffer};
       received_bytes_ += announcement.size();
@@ -145,8 +141,8 @@ void RemoteInputChannel120::receive(NetworkItem item, std::int32_t sequence_numb
   }
   if (event) check_for_barrier(*event, sequence_number);
 
-  if (first_priority_event) gate_.notify_priority_event(*this, sequence_number);
-  if (was_empty) gate_.queue_channel(*this);
+  if (first_priority_event) gate().notify_priority_event(*this, sequence_number);
+  if (was_empty) gate().queue_channel(*this);
   on_sender_backlog(backlog);
 }
 
@@ -184,12 +180,12 @@ void RemoteInputChannel120::convert_to_priority_event(std::int32_t sequence_numb
   TAILRACE_ASSERT_MSG(received_.num_priority_elements() == priority_before,
                       "a barrier that has priority already");
   received_bytes_ -= barrier->item.size();
-  barrier->item.event =
-      semantics_.serialize_event_at_receiver(semantics_.parse_event(*barrier->item.event));
+  barrier->item.event = gate().semantics().serialize_event_at_receiver(
+      gate().semantics().parse_event(*barrier->item.event));
   barrier->item.type = DataType::kPrioritizedEventBuffer;
   received_bytes_ += barrier->item.size();
   // Its number may have been seen: that of its announcement is the same.
-  if (add_priority_buffer(std::move(*barrier))) gate_.notify_priority_event_force(*this);
+  if (add_priority_buffer(std::move(*barrier))) gate().notify_priority_event_force(*this);
 }
 
 // --- unaligned checkpoints ---------------------------------------------------------------------
@@ -198,7 +194,8 @@ std::optional<CheckpointFailureReason> RemoteInputChannel120::checkpoint_started
     const CheckpointBarrier& barrier) {
   if (barrier.id < last_barrier_id_) return CheckpointFailureReason::CHECKPOINT_SUBSUMED;
   if (barrier.id > last_barrier_id_) reset_last_barrier();
-  return persister_.start_persisting(barrier.id, inflight_buffers());
+  return persister_.start_persisting(barrier.id, inflight_buffers(),
+                                     gate().channel_state_target(index()));
 }
 
 void RemoteInputChannel120::checkpoint_stopped(CheckpointId id) {
@@ -236,19 +233,18 @@ void RemoteInputChannel120::reset_last_barrier() {
 // --- credit ------------------------------------------------------------------------------------
 
 void RemoteInputChannel120::on_sender_backlog(std::int32_t backlog) {
-  notify_buffer_available(buffers_.request_floating_buffers(backlog + initial_credit_));
+  on_buffers_gained(request_floating_buffers(backlog + initial_credit_));
 }
 
-void RemoteInputChannel120::notify_buffer_available(std::int32_t count) {
+void RemoteInputChannel120::on_buffers_gained(std::int32_t count) {
   if (count == 0) return;
-  const bool announced = unannounced_credit_ != 0;
-  unannounced_credit_ += count;
-  if (!announced && client_ != nullptr) client_->notify_credit_available(*this);
+  const bool tell = gain_unannounced_credit(count);
+  if (tell && client_ != nullptr) client_->notify_credit_available(*this);
 }
 
 void RemoteInputChannel120::resume_consumption() {
   TAILRACE_ASSERT(!released_ && client_ != nullptr);
-  if (initial_credit_ == 0) unannounced_credit_ = 0;
+  if (initial_credit_ == 0) take_unannounced_credit();
   client_->resume_consumption(*this);
 }
 
@@ -263,15 +259,17 @@ void RemoteInputChannel120::announce_buffer_size(std::int32_t bytes) {
 }
 
 std::int32_t RemoteInputChannel120::buffers_in_use() const {
-  const std::int32_t expected = buffers_.required() - initial_credit_;
+  const std::int32_t expected = required() - initial_credit_;
   return queued_buffers() + (expected > 0 ? expected : 0);
 }
 
 void RemoteInputChannel120::release_all_resources() {
   if (std::exchange(released_, true)) return;
   // First: what is given back below may be announced as credit of other channels.
-  if (client_ != nullptr) connections_.close_channel(*std::exchange(client_, nullptr), *this);
-  buffers_.release_all_buffers([this] { received_.clear(); });
+  if (client_ != nullptr) {
+    gate().connections().close_channel(*std::exchange(client_, nullptr), *this);
+  }
+  release_all_buffers([this] { received_.clear(); });
   received_bytes_ = 0;
 }
 

@@ -7,9 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "engine/network/channel_state_persister.hpp"
@@ -20,9 +20,9 @@
 
 namespace tailrace::engine {
 
-class RemoteInputChannel120 final : public RemoteInputChannel, private BufferManager120::Owner {
+class RemoteInputChannel120 final : public RemoteInputChannel, private BufferManager120 {
  public:
-  explicit RemoteInputChannel120(const Context& context);
+  explicit RemoteInputChannel120(const Context& context) : RemoteInputChannel(context) {}
   ~RemoteInputChannel120() override;
 
   void assign_exclusive_segment(NetworkBuffer& segment) override;
@@ -40,9 +40,6 @@ class RemoteInputChannel120 final : public RemoteInputChannel, private BufferMan
   // Requires: the barrier is queued, has been counted and is the last one; its announcement has been
   // polled.
   void convert_to_priority_event(std::int32_t sequence_number) override;
-  void set_channel_state_writer(ChannelStateWriter& writer, InputChannelInfo channel) override {
-    persister_.set_writer(writer, channel);
-  }
   void announce_buffer_size(std::int32_t bytes) override;
 
   [[nodiscard]] std::int32_t buffers_in_use() const override;
@@ -55,22 +52,16 @@ class RemoteInputChannel120 final : public RemoteInputChannel, private BufferMan
   void on_sender_backlog(std::int32_t backlog) override;
   void on_failed_partition_request() override;
   void on_error(const std::string& reason) override;
-  std::int32_t take_unannounced_credit() override { return std::exchange(unannounced_credit_, 0); }
 
   [[nodiscard]] std::int32_t initial_credit() const override { return initial_credit_; }
-  [[nodiscard]] std::int32_t available_buffers() const override { return buffers_.available(); }
-  [[nodiscard]] std::int32_t required_buffers() const override { return buffers_.required(); }
-  [[nodiscard]] std::int32_t floating_available() const override {
-    return buffers_.floating_available();
-  }
+  [[nodiscard]] std::int32_t available_buffers() const override { return buffers().available(); }
+  [[nodiscard]] std::int32_t required_buffers() const override { return required(); }
+  [[nodiscard]] std::int32_t floating_available() const override { return buffers().floating(); }
   [[nodiscard]] std::int32_t exclusive_available() const override {
-    return buffers_.exclusive_available();
+    return buffers().free_exclusive();
   }
-  [[nodiscard]] std::int32_t unannounced_credit() const override { return unannounced_credit_; }
-  [[nodiscard]] bool is_waiting_for_floating() const override {
-    return buffers_.is_waiting_for_floating();
-  }
-  NetworkBuffer* request_buffer() override { return buffers_.request_buffer(); }
+  [[nodiscard]] bool is_waiting_for_floating() const override { return waits_for_floating(); }
+  NetworkBuffer* request_buffer() override { return take_buffer(); }
 
   // Data that has arrived and belongs to the unaligned checkpoint whose barrier is the last one
   // seen, or to the next one if none has been seen.
@@ -84,8 +75,9 @@ class RemoteInputChannel120 final : public RemoteInputChannel, private BufferMan
     std::int32_t sequence_number = 0;
   };
 
-  [[nodiscard]] LocalBufferPool* floating_pool() override;
-  void notify_buffer_available(std::int32_t count) override;
+  [[nodiscard]] NetworkBufferPool& global_buffers() override;
+  [[nodiscard]] LocalBufferPool* floating_buffers() override;
+  void on_buffers_gained(std::int32_t count) override;
 
   // Whether it is the number that is due; if not, the channel fails.
   bool is_in_order(std::int32_t sequence_number);
@@ -96,26 +88,19 @@ class RemoteInputChannel120 final : public RemoteInputChannel, private BufferMan
   [[nodiscard]] bool should_be_spilled(std::int32_t sequence_number) const;
   void reset_last_barrier();
 
-  SingleInputGate& gate_;
-  const NetworkSemantics& semantics_;
-  ConnectionManager& connections_;
+  bool released_ = false;
   PartitionRequestClient* client_ = nullptr;
-  BufferManager120 buffers_;
-  ChannelStatePersister persister_;
   PrioritizedDeque<SequenceBuffer> received_;
   std::int64_t received_bytes_ = 0;
-  std::int32_t initial_credit_ = 0;
-  std::int32_t unannounced_credit_ = 0;
-  std::int32_t expected_sequence_number_ = 0;
+  ChannelStatePersister persister_;
+  CheckpointId last_barrier_id_ = kNoCheckpoint;
   std::uint64_t data_buffers_received_ = 0;
   // As in Flink, -1 is also a number that a barrier may have: then all data counts as before it.
   std::int32_t last_barrier_sequence_number_ = -1;
-  CheckpointId last_barrier_id_ = kNoCheckpoint;
-  bool released_ = false;
-  std::optional<std::string> error_;
-  base::Duration request_listener_timeout_;
-  base::Duration max_backoff_;
+  std::int32_t expected_sequence_number_ = 0;
+  std::int32_t initial_credit_ = 0;
   base::Duration waited_for_partition_{};
+  std::unique_ptr<const std::string> error_;  // null: none
 };
 
 }  // namespace tailrace::engine

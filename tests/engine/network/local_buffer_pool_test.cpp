@@ -53,6 +53,7 @@ struct Waiter final : BufferListener {
     user->taken.push_back({Buffer(segment, 0, 0), kUnknownSubpartition});
     return Answer::kUsedNoNeedMore;
   }
+  void recycle(NetworkBuffer&) override {}  // it has no exclusive ones
   User* user = nullptr;
   int wants = 0;
   bool registered = false;
