@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/state/operator_state_backend.hpp"
+#include "tests/engine/barrier/counting_allocator.hpp"
 #include "tests/engine/task/operator_fixture.hpp"
 
 namespace tailrace::engine {
@@ -152,6 +153,17 @@ TEST_F(ShardSourceTest, ASubtaskThatIsDealtNothingReadsNothing) {
   EXPECT_EQ(subtask->read(1), Texts{});
   EXPECT_EQ(subtask->source().next_due(), std::nullopt);
   EXPECT_FALSE(subtask->source().finished());
+}
+
+TEST_F(ShardSourceTest, AllocatesNothingForARecord) {
+  FakeShards shards(3, 20);
+  const auto subtask = open(shards, 0, 1);
+  at_ms(1000);
+  subtask->output.rows.reserve(200);
+  for (int i = 0; i < 10; ++i) subtask->source().emit_next();
+  const std::size_t before = test::allocation_count();
+  for (int i = 0; i < 150; ++i) subtask->source().emit_next();  // texts are short
+  EXPECT_EQ(test::allocation_count(), before);
 }
 
 // As measured: 234 bytes and 32 for each split, of Flink 1.20.
