@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -117,6 +118,10 @@ class NetworkBuffer {
 // On its way through a channel it has a number: 1 for the first buffer with data that the channel has
 // handed out, and so on. The reader at the end checks that none is missing, twice or too early. 0: a
 // buffer that belongs to no channel, as those of restored channel state.
+[[nodiscard]] constexpr std::uint32_t next_sequence_number(std::uint32_t number) {
+  return number == std::numeric_limits<std::uint32_t>::max() ? 1 : number + 1;
+}
+
 class Buffer {
  public:
   Buffer() = default;
@@ -158,8 +163,8 @@ class Buffer {
   }
   [[nodiscard]] std::uint32_t begin() const { return begin_; }
   [[nodiscard]] std::uint32_t size() const { return end_ - begin_; }
-  [[nodiscard]] std::uint64_t sequence_number() const { return sequence_number_; }
-  void set_sequence_number(std::uint64_t number) { sequence_number_ = number; }
+  [[nodiscard]] std::uint32_t sequence_number() const { return sequence_number_; }
+  void set_sequence_number(std::uint32_t number) { sequence_number_ = number; }
   [[nodiscard]] std::span<const std::byte> bytes() const {
     return segment_ == nullptr ? std::span<const std::byte>{}
                                : std::span<const std::byte>(segment_->data() + begin_, size());
@@ -169,7 +174,7 @@ class Buffer {
   NetworkBuffer* segment_ = nullptr;
   std::uint32_t begin_ = 0;
   std::uint32_t end_ = 0;
-  std::uint64_t sequence_number_ = 0;
+  std::uint32_t sequence_number_ = 0;
 };
 
 }  // namespace tailrace::engine

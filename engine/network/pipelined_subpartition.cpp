@@ -243,7 +243,8 @@ std::optional<BufferAndBacklog> PipelinedSubpartition::poll_buffer() {
   if (!found) return std::nullopt;
   if (item.is_buffer() && item.size() > 0) {
     data_bytes_out_ += item.size();
-    item.buffer.set_sequence_number(++data_buffers_out_);
+    data_number_ = next_sequence_number(data_number_);
+    item.buffer.set_sequence_number(data_number_);
   }
   const bool more = is_available();
   return BufferAndBacklog{std::move(item), more, buffers_in_backlog(),

@@ -201,7 +201,7 @@ class PipelinedSubpartition {
   CheckpointId future_checkpoint_ = kNoCheckpoint;
   SubpartitionCut cut_;
   std::int64_t data_bytes_out_ = 0;
-  std::uint64_t data_buffers_out_ = 0;
+  std::uint32_t data_number_ = 0;
   ResultSubpartitionView* view_ = nullptr;
   BufferAvailabilityListener* listener_ = nullptr;
 };

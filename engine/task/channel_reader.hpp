@@ -79,7 +79,7 @@ class ChannelReader {
   void received(const Buffer& buffer) {
     bytes += buffer.size();
     if (buffer.sequence_number() == 0) return;  // not numbered: from no channel of the network
-    TAILRACE_ASSERT_MSG(buffer.sequence_number() == last_sequence_number_ + 1,
+    TAILRACE_ASSERT_MSG(buffer.sequence_number() == next_sequence_number(last_sequence_number_),
                         "N1: a channel delivers its buffer " +
                             std::to_string(buffer.sequence_number()) + " after number " +
                             std::to_string(last_sequence_number_));
@@ -121,7 +121,7 @@ class ChannelReader {
   std::size_t current_ = 0;  // of virtual_; behind its end: none is selected
   std::shared_ptr<ChannelSelector> filter_;
   std::int32_t subtask_ = 0;
-  std::uint64_t last_sequence_number_ = 0;
+  std::uint32_t last_sequence_number_ = 0;
   std::int64_t recovered_bytes_ = 0;
 };
 

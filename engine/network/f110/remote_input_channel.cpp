@@ -109,7 +109,8 @@ void RemoteInputChannel110::on_buffer_response(const BufferResponse& response) {
       return;
     }
     item.buffer = take_payload(response, *segment);
-    item.buffer.set_sequence_number(++data_buffers_received_);
+    data_number_ = next_sequence_number(data_number_);
+    item.buffer.set_sequence_number(data_number_);
   } else {
     item.event = std::make_shared<const std::vector<std::byte>>(payload.begin(), payload.end());
     item.type = response.type;

@@ -57,7 +57,7 @@ class RemoteInputChannel110 final : public RemoteInputChannel, public BufferList
 
   ChannelBuffers buffers_;
   PartitionRequestClient* client_ = nullptr;
-  std::uint64_t data_buffers_received_ = 0;
+  std::uint32_t data_number_ = 0;
   RingQueue<NetworkItem> received_;
   std::int64_t received_bytes_ = 0;
   base::Duration backoff_{};

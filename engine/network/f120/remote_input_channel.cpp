@@ -88,7 +88,8 @@ void RemoteInputChannel120::on_buffer_response(const BufferResponse& response) {
       on_error("The read buffer is null in credit-based input channel.");
       return;
     }
-    item.buffer.set_sequence_number(++data_buffers_received_);
+    data_number_ = next_sequence_number(data_number_);
+    item.buffer.set_sequence_number(data_number_);
   } else {
     item.event = std::make_shared<const std::vector<std::byte>>(payload.begin(), payload.end());
   }

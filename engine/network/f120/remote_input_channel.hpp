@@ -94,7 +94,7 @@ class RemoteInputChannel120 final : public RemoteInputChannel, private BufferMan
   std::int64_t received_bytes_ = 0;
   ChannelStatePersister persister_;
   CheckpointId last_barrier_id_ = kNoCheckpoint;
-  std::uint64_t data_buffers_received_ = 0;
+  std::uint32_t data_number_ = 0;
   // As in Flink, -1 is also a number that a barrier may have: then all data counts as before it.
   std::int32_t last_barrier_sequence_number_ = -1;
   std::int32_t expected_sequence_number_ = 0;
