@@ -118,7 +118,6 @@ struct ComputeClient {
 // would be done with everything served so far and sleeps only when that instant is far enough ahead.
 struct ServiceRules {
   Duration park;      // it sleeps when it is ahead by more than that
-  Duration wake_up;   // a sleeping thread runs so much later than it wanted to
   Duration gap;       // a longer pause between two records is not caught up with
   Duration catch_up;  // nor is more than that
 };
@@ -140,9 +139,10 @@ class Compute {
     return std::nullopt;
   }
   [[nodiscard]] virtual ServiceRules service_rules() const { return {}; }
-  // How much later than it asked a thread runs that sleeps for a time (a flush timer, a source that
-  // waits for its next record).
-  [[nodiscard]] virtual Duration timer_lateness() const { return {}; }
+  // How much later than it wanted a sleeping thread of the client runs this time: one that serves
+  // records, and one that waits for a timer (to flush, or for a source's next record).
+  virtual Duration wake_up(ComputeClient /*client*/) { return {}; }
+  virtual Duration timer_lateness(ComputeClient /*client*/) { return {}; }
 
  protected:
   ~Compute() = default;

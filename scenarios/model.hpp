@@ -240,6 +240,9 @@ struct ThreadTimes {
   Duration gap;
   Duration catch_up;
   Duration timer_lateness;
+  // Some sleeps last longer, by up to `hiccup`.
+  std::int64_t hiccup_share_ppm = 0;
+  Duration hiccup;
 };
 
 struct Costs {

@@ -75,9 +75,13 @@ Costs parse_costs(MapReader reader) {
   costs.checkpoint_trigger = reader.time_span("checkpoint_trigger");
   costs.checkpoint_start = reader.time_span("checkpoint_start");
   MapReader threads = reader.section("threads", kThreadsSection);
-  costs.threads = {threads.time_span("park"), threads.time_span("wake_up"),
-                   threads.time_span("gap"), threads.time_span("catch_up"),
-                   threads.time_span("timer_lateness")};
+  costs.threads = {threads.time_span("park"),
+                   threads.time_span("wake_up"),
+                   threads.time_span("gap"),
+                   threads.time_span("catch_up"),
+                   threads.time_span("timer_lateness"),
+                   threads.number("hiccup_share").value_or(0),
+                   threads.time_span("hiccup")};
   costs.slice = reader.duration("slice").value_or(Duration::millis(1));
   return costs;
 }

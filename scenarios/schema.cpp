@@ -284,6 +284,8 @@ constexpr std::array kThreadsKeys = std::to_array<KeySpec>({
     {"gap", T::kDuration, kOptional, "0s", 0, kEver, {}, "catches up after a pause up to this"},
     {"catch_up", T::kDuration, kOptional, "0s", 0, kEver, {}, "and with so much at most"},
     {"timer_lateness", T::kDuration, kOptional, "0s", 0, kEver, {}, "of sleeping timer threads"},
+    {"hiccup_share", T::kPercent, kOptional, "0%", 0, 1'000'000, {}, "of all sleeps"},
+    {"hiccup", T::kDuration, kOptional, "0s", 0, kEver, {}, "last longer by up to this"},
 });
 
 // Starting points in the range of measured JVM figures; a scenario that cares states its own.

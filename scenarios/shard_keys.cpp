@@ -72,7 +72,7 @@ ShardKeys::ShardKeys(const SourceKeys& keys, std::int32_t shards, std::int32_t k
   if (distribution_ == KeyDistribution::kBalanced) {
     TAILRACE_ASSERT(key_groups > 0);
     count_ = rounded_up(count_, key_groups);
-    active_ = rounded_up(active_, key_groups);
+    if (active_ == keys.count) active_ = count_;
     balanced_ = balanced_keys(count_, key_groups);
     return;
   }

@@ -3,8 +3,8 @@
 // Three distributions over a set of keys, all non-negative longs.
 //   balanced  All key groups hold equally many keys. Key number i is the (i / G)-th smallest
 //             non-negative long of key group (i % G) * 37 % G, with G key groups in all; record seq
-//             of shard s has key number (seq * shards + s) % active. `count` and `active` are rounded
-//             up to multiples of G. 37 shares no factor with a power of two, so that neighbouring
+//             of shard s has key number (seq * shards + s) % active. `count` is rounded up to a
+//             multiple of G, and `active` with it if it is all of them. 37 shares no factor with a power of two, so that neighbouring
 //             keys lie far apart and still all groups have their turn; with a G that is a multiple
 //             of 37 some groups have none, and others have more.
 //   uniform   Keys 0 .. count - 1, drawn from the first `active` ones by a mixer of 64 bits over

@@ -9,14 +9,15 @@ namespace tailrace::engine {
 
 RecordWriter::RecordWriter(ResultPartition& partition, RecordType type,
                            std::unique_ptr<ChannelSelector> selector, Duration buffer_timeout,
-                           const Ports& ports, std::optional<Time> flush_start)
+                           const Ports& ports, std::optional<Time> flush_start,
+                           ComputeClient client)
     : partition_(partition),
       type_(type),
       selector_(std::move(selector)),
       broadcast_(selector_->is_broadcast()),
       flush_always_(buffer_timeout == Duration{0}),
       buffer_timeout_(buffer_timeout),
-      flush_period_(buffer_timeout + ports.compute->timer_lateness()),
+      client_(client),
       ports_(ports),
       buffers_(partition),
       is_dirty_(static_cast<std::size_t>(partition.subpartition_count()) + 1) {
@@ -37,16 +38,21 @@ void RecordWriter::close() {
 }
 
 // Flink RecordWriter.OutputFlusher: a thread that sleeps, flushes and sleeps again.
-Duration RecordWriter::first_flush(std::optional<Time> start) const {
+Duration RecordWriter::first_flush(std::optional<Time> start) {
   const Time now = ports_.clock->now();
-  const Duration since = now - start.value_or(now);
-  return since.ns < 0 ? flush_period_ - since
-                      : Duration{flush_period_.ns - since.ns % flush_period_.ns};
+  const std::int64_t period = flush_period().ns;
+  const std::int64_t since =
+      (now - start.value_or(now)).ns % period;  // its phase, before now or not
+  return Duration{since < 0 ? -since : period - since};
+}
+
+Duration RecordWriter::flush_period() {
+  return buffer_timeout_ + ports_.compute->timer_lateness(client_);
 }
 
 void RecordWriter::schedule_flush(Duration delay) {
   flush_timer_ = ports_.timers->schedule(delay, lifeline_.bind([this] {
-    schedule_flush(flush_period_);
+    schedule_flush(flush_period());
     if (in_slice_) {
       flush_due_ = true;
     } else {

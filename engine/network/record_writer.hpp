@@ -33,7 +33,8 @@ class RecordWriter {
   // written; negative: no flush.
   RecordWriter(ResultPartition& partition, RecordType type,
                std::unique_ptr<ChannelSelector> selector, Duration buffer_timeout,
-               const Ports& ports, std::optional<Time> flush_start = std::nullopt);
+               const Ports& ports, std::optional<Time> flush_start = std::nullopt,
+               ComputeClient client = {});
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
@@ -80,7 +81,8 @@ class RecordWriter {
   void write(std::span<const std::byte> record, std::int32_t lane);
   void mark_dirty(std::int32_t lane);
   void on_pool_available();
-  [[nodiscard]] Duration first_flush(std::optional<Time> start) const;
+  [[nodiscard]] Duration first_flush(std::optional<Time> start);
+  [[nodiscard]] Duration flush_period();
   void schedule_flush(Duration delay);
 
   ResultPartition& partition_;
@@ -89,7 +91,7 @@ class RecordWriter {
   bool broadcast_;
   bool flush_always_;
   Duration buffer_timeout_;
-  Duration flush_period_;  // and what the sleeping thread is late by
+  ComputeClient client_;  // whose flush timer it is
   Ports ports_;
 
   BufferWriter buffers_;

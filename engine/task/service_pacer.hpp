@@ -17,15 +17,17 @@ class ServicePacer {
  public:
   explicit ServicePacer(const ServiceRules& rules) : rules_(rules) {}
 
-  // The next record is taken at `now`. Returns: when it has been served, `now` at the earliest.
-  Time serve(Time now, Duration service) {
+  // The next record is taken at `now`; `wake_up()` is how late the thread is if it sleeps.
+  // Returns: when it has been served, `now` at the earliest.
+  template <typename F>
+  Time serve(Time now, Duration service, F wake_up) {
     if (planned_ < now) {
       const bool worked_on = served_before_ && now - last_end_ <= rules_.gap;
       const Duration behind = worked_on ? std::min(now - planned_, rules_.catch_up) : Duration{};
       planned_ = now - behind;
     }
     planned_ = planned_ + service;
-    last_end_ = planned_ - now > rules_.park ? planned_ + rules_.wake_up : now;
+    last_end_ = planned_ - now > rules_.park ? planned_ + wake_up() : now;
     served_before_ = true;
     return last_end_;
   }

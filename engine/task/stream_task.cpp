@@ -95,6 +95,10 @@ void StreamTask::step() {
     turn_to(TaskActivity::kHardBackPressured);
     return;  // its listener wakes us
   }
+  if (rest_due_) {
+    rest_after_emission();
+    return;
+  }
   if (data_ending_) announce_end_of_data();
   if (!closing_) run_mails();
   if (ended_ || canceled_) return;
@@ -196,6 +200,11 @@ std::optional<Duration> StreamTask::service() const {
   return ports_.compute->service(client_, descriptor_->job_vertex().chain.front().stream_node);
 }
 
+Time StreamTask::serve_from(Time now) {
+  return pacer_.serve(now, service().value_or(Duration{}),
+                      [this] { return ports_.compute->wake_up(client_); });
+}
+
 void StreamTask::serve_next_record() {
   Record record;
   if (!current_->next(record)) {
@@ -206,20 +215,17 @@ void StreamTask::serve_next_record() {
   served_text_.assign(record.text);
   served_record_ = {served_text_, record.number, record.created};
   const Time now = ports_.clock->now();
-  const Time end = pacer_.serve(now, service().value_or(Duration{}));
+  const Time end = serve_from(now);
   turn_to(TaskActivity::kBusy);
   if (end == now) {
     hand_on();
     return;
   }
   computing_ = true;
-  ports_.timers->schedule(end - now, lifeline_.bind([this] {
+  service_timer_ = ports_.timers->schedule(end - now, lifeline_.bind([this] {
     computing_ = false;
-    if (canceled_) {
-      step();
-    } else {
-      hand_on();
-    }
+    service_timer_ = {};
+    hand_on();
   }));
 }
 
@@ -230,12 +236,8 @@ void StreamTask::hand_on() {
     selection_->record_processed();
     if (!outputs_available()) selection_->interrupted();
   }
-  if (chain_->spent().ns > 0) {
-    pay();
-    return;
-  }
   publish_outputs();
-  wake();
+  go_on_after_service();
 }
 
 bool StreamTask::set_next_buffer(ChannelIndex channel, Buffer buffer) {
@@ -297,31 +299,39 @@ void StreamTask::process_source() {
   ports_.timers->cancel(source_timer_);
   source_timer_ = {};
   if (const std::optional<Time> due = source.next_due(); due && *due < Time::max()) {
-    source_timer_ =
-        ports_.timers->schedule(*due - ports_.clock->now() + ports_.compute->timer_lateness(),
-                                lifeline_.bind([this] { wake(); }));
+    source_timer_ = ports_.timers->schedule(
+        *due - ports_.clock->now() + ports_.compute->timer_lateness(client_),
+        lifeline_.bind([this] { wake(); }));
   }
 }
 
-// A source serves the record that it has just emitted: the next one waits.
+// A source serves the record that it has just emitted, once all of it is in buffers: the next one waits.
 void StreamTask::rest_after_emission() {
+  publish_outputs();
+  rest_due_ = blocked_inside_record();
+  if (rest_due_) return;  // its listener wakes us
   const Time now = ports_.clock->now();
-  const Time end = pacer_.serve(now, service().value_or(Duration{}));
+  const Time end = serve_from(now);
   if (end == now) {
-    pay();
+    go_on_after_service();
     return;
   }
   turn_to(TaskActivity::kBusy);
-  publish_outputs();
   computing_ = true;
-  ports_.timers->schedule(end - now, lifeline_.bind([this] {
+  service_timer_ = ports_.timers->schedule(end - now, lifeline_.bind([this] {
     computing_ = false;
-    if (!canceled_ && chain_->spent().ns > 0) {
-      pay();
-    } else {
-      step();
-    }
+    service_timer_ = {};
+    go_on_after_service();
   }));
+}
+
+// What is chained behind may have cost something.
+void StreamTask::go_on_after_service() {
+  if (chain_->spent().ns > 0) {
+    pay();
+  } else {
+    wake();
+  }
 }
 
 // What the records of this slice cost beside their operators.
@@ -351,20 +361,25 @@ void StreamTask::pay() {
   if (!served_) charge_wire_work();
   computing_ = true;
   paying_since_ = ports_.clock->now();
-  ports_.compute->run(client_, std::exchange(spent_, Duration{}),
+  // What slows a client down slows its records; those of a served task take no CPU.
+  ports_.compute->run(served_ ? ComputeClient{} : client_, std::exchange(spent_, Duration{}),
                       lifeline_.bind([this] { pay_done(); }));
 }
 
 void StreamTask::pay_done() {
   computing_ = false;
   publish_outputs();
+  if (!beginning_.empty() && !canceled_) {
+    for (base::Callback& perform : std::exchange(beginning_, {})) perform();
+    if (spent_.ns > 0 || !starting_.empty()) {
+      pay();
+      return;
+    }
+  }
   for (auto& runnable : std::exchange(starting_, {})) {
-    // Flink's synchronous part begins behind the barrier.
-    const Duration paid = ports_.clock->now() - paying_since_;
-    runnable->synchronous_part_ended(std::max(Duration{}, paid - checkpoint_start_).ns);
+    runnable->synchronous_part_ended((ports_.clock->now() - paying_since_).ns);
     async_pool_->execute(std::move(runnable));
   }
-  checkpoint_start_ = {};
   for (const auto& [gate, channel] : resuming_) {
     if (!canceled_) gates_[gate]->resume_consumption(channel);
   }
@@ -451,8 +466,14 @@ void StreamTask::cancel() {
   async_pool_->shut_down();
   if (checkpoints_ != nullptr) checkpoints_->cancel();
   starting_.clear();
+  beginning_.clear();
+  resuming_.clear();
   // Inside a slice the task's thread comes to rest at its end; otherwise at once, also when it
-  // waits for a buffer inside a record (the canceller interrupts it).
+  // sleeps over a record or waits for a buffer inside one (the canceller interrupts it).
+  if (service_timer_.value != 0) {
+    ports_.timers->cancel(std::exchange(service_timer_, {}));
+    computing_ = false;
+  }
   if (!computing_) {
     ports_.timers->schedule({}, lifeline_.bind([this] {
       if (!computing_) stop();

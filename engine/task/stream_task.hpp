@@ -233,7 +233,9 @@ class StreamTask final : private CheckpointListener,
   void serve_next_record();
   void hand_on();
   void rest_after_emission();
+  void go_on_after_service();
   [[nodiscard]] std::optional<Duration> service() const;
+  Time serve_from(Time now);
   // Occupies a core for what has been spent, then publishes and goes on.
   void pay();
   void pay_done();
@@ -246,6 +248,8 @@ class StreamTask final : private CheckpointListener,
 
   void put_trigger(std::unique_ptr<CheckpointBarrier> trigger);
   void stop_source(std::unique_ptr<CheckpointBarrier> trigger);
+  // Performs a checkpoint when the thread has done what comes before its barrier.
+  void begin_checkpoint(base::Callback perform);
   void notify(base::Callback mail);
   void receive_event(ChannelIndex channel, const RuntimeEvent& event);
   void receive_end_of_data(const EndOfData& event);
@@ -335,11 +339,14 @@ class StreamTask final : private CheckpointListener,
   // Once the synchronous part is paid for, they go to the pool.
   std::vector<std::shared_ptr<AsyncCheckpointRunnable>> starting_;
   std::unique_ptr<AsyncOperationsPool> async_pool_;
+  std::vector<base::Callback> beginning_;  // checkpoints, when their start is paid for
   std::vector<std::pair<std::size_t, ChannelIndex>> resuming_;  // gate and channel, when paid for
   TimerId source_timer_;
 
   // With a service time. The record that is being served does not hold the buffer it came from.
   bool served_ = false;
+  bool rest_due_ = false;  // of a source whose last record is not in buffers yet
+  TimerId service_timer_;  // while a record is being served
   ServicePacer pacer_;
   std::string served_text_;
   Record served_record_;
@@ -378,7 +385,6 @@ class StreamTask final : private CheckpointListener,
   std::int64_t records_in_ = 0;
   std::int64_t deserialised_records_ = 0;  // not yet charged
   std::int64_t deserialised_bytes_ = 0;
-  Duration checkpoint_start_;         // of the snapshots that are being paid for
   std::int64_t charged_records_ = 0;  // of those written
   std::int64_t charged_bytes_ = 0;
   base::Lifeline lifeline_;

@@ -44,9 +44,24 @@ void StreamTask::put_trigger(std::unique_ptr<CheckpointBarrier> trigger) {
       // Some task before has finished, so that no barrier will come from there: alignment decides.
       inputs_->process_barrier_of_coordinator(*trigger);
     } else {
-      checkpoints_->trigger({trigger->id, trigger->timestamp_ms}, trigger->options);
+      const CheckpointMetaData meta{trigger->id, trigger->timestamp_ms};
+      begin_checkpoint(
+          [this, meta, options = std::make_unique<CheckpointOptions>(trigger->options)] {
+            checkpoints_->trigger(meta, *options);
+          });
     }
   });
+}
+
+void StreamTask::begin_checkpoint(base::Callback perform) {
+  const Duration start =
+      running_ ? ports_.compute->price({WorkKind::kCheckpointStart, -1, 1, 0}) : Duration{};
+  if (start.ns == 0) {
+    perform();
+    return;
+  }
+  spent_ += start;
+  beginning_.push_back(std::move(perform));
 }
 
 // Flink 1.20 SourceStreamTask.triggerStopWithSavepointAsync: first no more records, then EndOfData,
@@ -116,7 +131,14 @@ void StreamTask::announce_end_of_data() {
 void StreamTask::trigger_checkpoint_on_barrier(const CheckpointMetaData& meta,
                                                const CheckpointOptions& options,
                                                const AlignmentMetrics& metrics) {
-  checkpoints_->trigger_on_barrier(meta, options, metrics);
+  struct Barrier {
+    CheckpointMetaData meta;
+    CheckpointOptions options;
+    AlignmentMetrics metrics;
+  };
+  begin_checkpoint([this, barrier = std::make_unique<Barrier>(Barrier{meta, options, metrics})] {
+    checkpoints_->trigger_on_barrier(barrier->meta, barrier->options, barrier->metrics);
+  });
 }
 
 void StreamTask::abort_checkpoint_on_barrier(CheckpointId id, CheckpointFailureReason reason) {
@@ -167,9 +189,6 @@ bool StreamTask::snapshot_state(const CheckpointMetaData& meta, const Checkpoint
                                 std::vector<OperatorSnapshotFutures>& futures) {
   ports_.observer->on_snapshot_started(descriptor_->job, subtask_ref(), meta.id,
                                        alignment.duration_ns);
-  const Duration start = ports_.compute->price({WorkKind::kCheckpointStart, -1, 1, 0});
-  checkpoint_start_ += start;
-  spent_ += start;
   cuts_.on_snapshot(meta.id, options.is_unaligned(), readers_);
   if (finished_on_restore_) return true;
   const bool canonical = semantics_->marks_canonical_savepoints && is_savepoint(options.type) &&

@@ -46,7 +46,8 @@ void StreamTask::set_up_outputs() {
                              std::to_string(descriptor_->subtask);
     writers_.push_back(std::make_unique<RecordWriter>(
         *partitions_.back(), output.type, make_channel_selector(selector),
-        edge.buffer_timeout.value_or(descriptor_->config.buffer_timeout), ports_, started));
+        edge.buffer_timeout.value_or(descriptor_->config.buffer_timeout), ports_, started,
+        client_));
     writers_.back()->set_availability_listener([this] { wake(); });
     partitions_.back()->set_all_data_processed_hook([this] { wake(); });
   }

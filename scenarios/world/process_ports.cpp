@@ -118,6 +118,19 @@ void ProcessPorts::close(engine::ConnectionId connection) {
   world_.connections->close(connection);
 }
 
+Duration RandomStreams::hiccup(engine::ComputeClient client, const ThreadTimes& threads) {
+  if (threads.hiccup_share_ppm == 0 || threads.hiccup.ns == 0) return {};
+  const std::pair task{client.vertex, client.subtask};
+  auto found = sleeps_.find(task);
+  if (found == sleeps_.end()) {
+    const std::string name =
+        "sleep/" + std::to_string(task.first) + '/' + std::to_string(task.second);
+    found = sleeps_.emplace(task, sim::RandomStream(seed_, name)).first;
+  }
+  if (!found->second.happens_ppm(threads.hiccup_share_ppm)) return {};
+  return Duration{found->second.uniform(0, threads.hiccup.ns)};
+}
+
 PinnedTimes::PinnedTimes(const Pins& pins) {
   times_["checkpoint.initial-delay"] = {pins.first_triggers.begin(), pins.first_triggers.end()};
   for (const Pins::TaskStarts& starts : pins.task_starts) {
@@ -149,11 +162,16 @@ std::optional<Duration> ProcessPorts::service(engine::ComputeClient client, std:
 
 engine::ServiceRules ProcessPorts::service_rules() const {
   const ThreadTimes& threads = world_.costs->threads();
-  return {threads.park, threads.wake_up, threads.gap, threads.catch_up};
+  return {threads.park, threads.gap, threads.catch_up};
 }
 
-Duration ProcessPorts::timer_lateness() const {
-  return world_.costs->threads().timer_lateness;
+Duration ProcessPorts::wake_up(engine::ComputeClient client) {
+  return world_.costs->threads().wake_up + world_.random->hiccup(client, world_.costs->threads());
+}
+
+Duration ProcessPorts::timer_lateness(engine::ComputeClient client) {
+  return world_.costs->threads().timer_lateness +
+         world_.random->hiccup(client, world_.costs->threads());
 }
 
 // --- storage -------------------------------------------------------------------------------------

@@ -38,10 +38,13 @@ class RandomStreams {
     }
     return found->second;
   }
+  // What a sleep of a task's threads lasts too long this time; each task has a stream of its own.
+  Duration hiccup(engine::ComputeClient client, const ThreadTimes& threads);
 
  private:
   std::uint64_t seed_;
   std::map<std::string, sim::RandomStream, std::less<>> streams_;
+  std::map<std::pair<std::int32_t, std::int32_t>, sim::RandomStream> sleeps_;
 };
 
 // The times that the scenario has fixed, by stream (RandomDraws::fixed_time).
@@ -169,7 +172,8 @@ class ProcessPorts final : private engine::Clock,
   [[nodiscard]] std::optional<Duration> service(engine::ComputeClient client,
                                                 std::int32_t op) const override;
   [[nodiscard]] engine::ServiceRules service_rules() const override;
-  [[nodiscard]] Duration timer_lateness() const override;
+  Duration wake_up(engine::ComputeClient client) override;
+  Duration timer_lateness(engine::ComputeClient client) override;
   // What the store does about a request: `request` when its extra latency has passed.
   void after_extra_latency(base::Callback request);
   // BlobStore

@@ -3,8 +3,7 @@
 
     lab_scenario.py RESULT.json > scenario.yaml
 
-Reads what a prediction is given: the members ``config``, ``flink``, ``inputs`` and ``environment``
-of a result, and nothing that was measured. What the language of scenarios cannot say is stated as
+Reads what a prediction is given: the members ``config``, ``flink`` and ``inputs`` of a result, and nothing that was measured. What the language of scenarios cannot say is stated as
 near as possible, with a note on stderr. Python 3 standard library only.
 """
 
@@ -15,13 +14,19 @@ import sys
 from decimal import Decimal
 
 # What a prediction is given. Everything else in a result was measured.
-GIVEN = ("config", "flink", "inputs", "environment")
+GIVEN = ("config", "flink", "inputs")
 
 # Virtual time at which the sources are released (the lab's t0). The lab's windows begin when its cluster
 # is up, some 0.2 to 0.5 s before all tasks run; which of them hold a change depends on that.
 T0_MS = Decimal(300)
 
 PROFILE = "flink-minicluster"
+FLINK_VERSION = "1.20"
+SEED = 1
+
+# What a task manager of the lab needs to start one more task: the median over 120 slots of the shared
+# runs (first to last stamp of a slot, by its number of tasks) is 2.3 ms.
+TASK_START_MS = Decimal(2)
 
 # Defaults of an experiment, from the lab's description.
 MAX_PARALLELISM = 128
@@ -80,6 +85,11 @@ def after_t0(at_s):
     return seconds(T0_MS / 1000 + Decimal(str(at_s)))
 
 
+def thousandths(value):
+    """A number as exact as the language has it."""
+    return number(Decimal(str(value)).quantize(Decimal("0.001")))
+
+
 class Quoted(str):
     """Text that people would read as a number."""
 
@@ -125,7 +135,7 @@ class Converter:
             "tailrace: 1",
             f"name: {flow(self.config['id'])}",
             f"about: {json.dumps(self.config.get('purpose', ''))}",
-            "seed: 1",
+            f"seed: {SEED}",
             f"duration: {after_t0(self.config['durationSec'])}",
             "end: cut",
             f"profile: {PROFILE}",
@@ -157,25 +167,36 @@ class Converter:
                 never if t is None else milliseconds(T0_MS + Decimal(str(t))) for t in triggers
             ]
         starts = {}
-        rows = [row for row in inputs.get("taskStarts") or [] if row[4] is not None]
-        for row in sorted(rows, key=lambda row: (row[0], row[3])):
-            _job, vertex, subtask, _attempt, at_ms = row
-            at = max(T0_MS + Decimal(str(at_ms)) + self.within_millisecond(row, rows), Decimal(0))
-            starts.setdefault(f"{vertex}[{subtask}]", []).append(milliseconds(at))
+        for row, at_ms in self.task_starts(inputs.get("taskStarts") or []):
+            at = max(T0_MS + at_ms, Decimal(0))
+            starts.setdefault(f"{row[1]}[{row[2]}]", []).append(milliseconds(at))
         if starts:
             pins["task_starts"] = starts
         return pins
 
-    def within_millisecond(self, row, rows):
-        """Where in the millisecond of its stamp a task started.
+    def task_starts(self, rows):
+        """When each task started, in ms after t0, in the order of jobs and attempts.
 
-        Stamps are whole milliseconds, and a task manager starts its tasks in the order of the
-        vertices: k tasks of one stamp are taken to be spread evenly over it.
+        A task manager starts its tasks one after another in the order of the vertices. The stamps are
+        the job manager's, which hears of several at once: a task whose stamp is too close to the next
+        one's, or behind it, started before.
         """
         vertices = ["source"] + [stage["name"] for stage in self.job["stages"]]
-        same = [r for r in rows if r[0] == row[0] and r[2:] == row[2:]]
-        same.sort(key=lambda r: vertices.index(r[1]))
-        return (same.index(row) + Decimal("0.5")) / len(same)
+        slots = {}
+        for row in rows:
+            if row[4] is not None:
+                job, vertex, subtask, attempt, _ = row
+                slots.setdefault((job, attempt, subtask), []).append((vertices.index(vertex), row))
+        starts = []
+        for slot in sorted(slots):
+            later = None
+            tasks = []
+            for _, row in sorted(slots[slot], reverse=True):
+                at = Decimal(str(row[4]))
+                later = at if later is None else min(at, later - TASK_START_MS)
+                tasks.append((row, later))
+            starts += reversed(tasks)
+        return starts
 
     # --- machines
 
@@ -204,11 +225,7 @@ class Converter:
         return machines
 
     def costs(self):
-        oversleep = ((self.given["environment"] or {}).get("parkOversleepUs") or {}).get("p50")
-        threads = {"park": microseconds(self.config.get("parkUs", PARK_US))}
-        if oversleep is not None:
-            threads["wake_up"] = microseconds(oversleep)
-        return {"threads": threads}
+        return {"threads": {"park": microseconds(self.config.get("parkUs", PARK_US))}}
 
     # --- the job
 
@@ -251,11 +268,22 @@ class Converter:
                 operator["state"] = {
                     "per_key": f"{state['bytesPerKey']}B",
                     "preload": bool(state.get("preload", False)),
-                    "update": number(Decimal(str(state.get("updateFraction", 1))) * 100) + "%",
+                    "update": f"{number(self.percent(state.get('updateFraction', 1)))}%",
                 }
             operator["service"] = microseconds(stage.get("costUs") or 0)
             operators.append(operator)
         return operators
+
+    def rounded(self, name, value):
+        """A number in thousandths, with a note if it has more decimals."""
+        text = thousandths(value)
+        if Decimal(text) != Decimal(str(value)):
+            self.note(f"{name}: {value} is taken as {text}")
+        return text
+
+    def percent(self, share):
+        """A share in percent with at most four decimals, the language's parts per million."""
+        return (Decimal(str(share)) * 100).quantize(Decimal("0.0001"))
 
     def keys(self):
         keys = self.job["source"]["keys"]
@@ -263,7 +291,7 @@ class Converter:
         if keys.get("active") is not None:
             said["active"] = keys["active"]
         if said["distribution"] == "zipf":
-            said["exponent"] = number(keys.get("exponent", 1))
+            said["exponent"] = self.rounded("exponent", keys.get("exponent", 1))
         return said
 
     def rate(self):
@@ -291,8 +319,7 @@ class Converter:
     # --- Flink
 
     def flink(self):
-        version = (self.given["environment"] or {}).get("flinkVersion", "1.20")
-        said = {"version": Quoted(".".join(version.split(".")[:2]))}
+        said = {"version": Quoted(FLINK_VERSION)}
         for key, value in sorted((self.given["flink"] or {}).items()):
             if PLUMBING.match(key):
                 continue
@@ -321,7 +348,7 @@ class Converter:
                 entries.append((at, {"rescale": event["parallelism"]}))
             else:
                 entries.append((at, {kind: None}))
-            if event.get("format") and kind != "rescale":
+            if event.get("format"):
                 self.note(f"{kind}: the format is not a choice here")
         known = ("cost", "rate", "storage", "killTaskManager", "startTaskManager")
         known += ("fail", "checkpoint", "savepoint", "rescale")
@@ -360,7 +387,7 @@ class Converter:
                 else:
                     targets = [{"operator": vertex, "subtask": subtask} for subtask in hit]
                 for target in targets:
-                    slow = {**target, "factor": number(factor)}
+                    slow = {**target, "factor": self.rounded("factor", factor)}
                     entries.append((begin, {"slow": slow, **lasts}))
         return entries
 
