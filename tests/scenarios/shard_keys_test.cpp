@@ -68,11 +68,14 @@ TEST(BalancedKeys, ComeInTurnAcrossTheShards) {
 }
 
 TEST(BalancedKeys, AreRoundedUpToWholeRounds) {
-  const ShardKeys keys({KeyDistribution::kBalanced, 1000, 130}, kShards, kGroups);
+  const ShardKeys keys({KeyDistribution::kBalanced, 1000, 1000}, kShards, kGroups);
   EXPECT_EQ(keys.count(), 1024);
-  EXPECT_EQ(keys.active(), 256);
-  EXPECT_EQ(keys.key(0, 0), keys.all()[0]);
-  EXPECT_EQ(keys.key(4, 21), keys.all()[0]);  // 21 * 12 + 4 = 256
+  EXPECT_EQ(keys.active(), 1024);
+  const ShardKeys some({KeyDistribution::kBalanced, 1000, 130}, kShards, kGroups);
+  EXPECT_EQ(some.count(), 1024);
+  EXPECT_EQ(some.active(), 130);  // as many as were asked for
+  EXPECT_EQ(some.key(0, 0), some.all()[0]);
+  EXPECT_EQ(some.key(10, 10), some.all()[0]);  // 10 * 12 + 10 = 130
   const ShardKeys few({KeyDistribution::kBalanced, 10, 10}, 1, 12);
   EXPECT_EQ(few.all(), (Keys{32, 17, 30, 18, 26, 3, 1, 4, 16, 13, 0, 2}));
 }
