@@ -18,6 +18,10 @@ std::size_t index(std::int32_t node) {
 // A number this far beyond what was seen so far is no miscount; dense arrays end there.
 constexpr std::size_t kFarBeyond = 4096;
 
+std::string_view number_at_the_beginning(std::string_view text) {
+  return text.substr(0, text.find(' '));
+}
+
 void count_number(std::vector<std::uint32_t>& counts, std::size_t number) {
   if (counts.size() < number) counts.resize(number, 0);
   ++counts[number - 1];
@@ -27,15 +31,28 @@ void count_number(std::vector<std::uint32_t>& counts, std::size_t number) {
 
 Ledger::Ledger(const Dataflow& dataflow)
     : outputs_(dataflow.nodes.size()),
+      by_key_(dataflow.nodes.size(), false),
       sinks_(dataflow.nodes.size()),
       counters_(dataflow.nodes.size()) {
   for (std::size_t node = 0; node < dataflow.nodes.size(); ++node) {
     functions_.push_back(dataflow.nodes[node].function);
     copies_.push_back(dataflow.nodes[node].copies);
+    numbered_.push_back(dataflow.nodes[node].numbered);
     for (const std::int32_t input : dataflow.nodes[node].inputs) {
       TAILRACE_ASSERT(input >= 0 && index(input) < dataflow.nodes.size());
       outputs_[index(input)].push_back(static_cast<std::int32_t>(node));
     }
+  }
+  for (std::size_t node = 0; node < numbered_.size(); ++node) {
+    if (numbered_[node]) mark_by_key(static_cast<std::int32_t>(node));
+  }
+}
+
+void Ledger::mark_by_key(std::int32_t node) {
+  for (const std::int32_t output : outputs_[index(node)]) {
+    if (by_key_[index(output)]) continue;
+    by_key_[index(output)] = true;
+    mark_by_key(output);
   }
 }
 
@@ -75,13 +92,14 @@ void Ledger::process(std::int32_t node, std::string_view text, std::int64_t numb
       return;
     case Dataflow::Function::kCount: {
       Counter& counter = counters_[index(node)];
-      const std::uint32_t id = counter.words.id(text);
+      const std::uint32_t id =
+          counter.words.id(numbered_[index(node)] ? number_at_the_beginning(text) : text);
       if (id == counter.counts.size()) counter.counts.push_back(0);
       forward(node, text, ++counter.counts[id]);
       return;
     }
     case Dataflow::Function::kSink: {
-      Account& book = account(node, text);
+      Account& book = account(node, text, number);
       if (number == 0) {
         ++book.expected_plain;
       } else {
@@ -92,8 +110,9 @@ void Ledger::process(std::int32_t node, std::string_view text, std::int64_t numb
   }
 }
 
-Ledger::Account& Ledger::account(std::int32_t sink, std::string_view text) {
+Ledger::Account& Ledger::account(std::int32_t sink, std::string_view text, std::int64_t number) {
   SinkBook& book = sinks_[index(sink)];
+  if (number != 0 && by_key_[index(sink)]) text = number_at_the_beginning(text);
   const std::uint32_t id = book.texts.id(text);
   if (id == book.accounts.size()) book.accounts.emplace_back();
   return book.accounts[id];
@@ -102,7 +121,7 @@ Ledger::Account& Ledger::account(std::int32_t sink, std::string_view text) {
 void Ledger::commit(std::int32_t sink, std::string_view text, std::int64_t number) {
   TAILRACE_ASSERT(functions_.at(index(sink)) == Dataflow::Function::kSink);
   ++committed_;
-  Account& book = account(sink, text);
+  Account& book = account(sink, text, number);
   if (number == 0) {
     ++book.committed_plain;
     return;

@@ -7,7 +7,9 @@
 //
 // An effect is a text and a number at a sink. A counting sink path must commit (word, 1), (word, 2),
 // … (word, n) once each, whatever the order; a pass-through path each text as often as it was
-// offered, with the number 0.
+// offered, with the number 0. Where records begin with a number that is their key, texts with the same
+// number are counted together: which of them gets which count is for the order to say, and the account
+// is that of the key.
 //
 // Cost: texts are interned; per effect some bytes in growing arrays, no allocation of its own.
 #pragma once
@@ -29,6 +31,8 @@ struct Dataflow {
     Function function = Function::kIdentity;
     std::vector<std::int32_t> inputs;  // indices of nodes; none for sources
     std::int32_t copies = 1;           // of each record that it is given, over all its subtasks
+    // kCount: the key of a text is the number at its beginning, up to a space, and not all of it.
+    bool numbered = false;
   };
   std::vector<Node> nodes;
 };
@@ -73,11 +77,14 @@ class Ledger {
 
   void process(std::int32_t node, std::string_view text, std::int64_t number);
   void forward(std::int32_t node, std::string_view text, std::int64_t number);
-  Account& account(std::int32_t sink, std::string_view text);
+  Account& account(std::int32_t sink, std::string_view text, std::int64_t number);
+  void mark_by_key(std::int32_t node);
 
   std::vector<Dataflow::Function> functions_;
   std::vector<std::int32_t> copies_;                // by node
   std::vector<std::vector<std::int32_t>> outputs_;  // by node
+  std::vector<bool> numbered_;                      // by node
+  std::vector<bool> by_key_;                        // by node: behind one that is numbered
   std::vector<SinkBook> sinks_;                     // by node; empty for all others
   std::vector<Counter> counters_;                   // by node; empty for all others
   std::int64_t offered_ = 0;

@@ -149,11 +149,15 @@ void check_ends(const Job& job, Diagnostics& diagnostics) {
   for (const OperatorSpec& op : job.operators) {
     for (const std::int32_t input : op.inputs) read[at(input)] = true;
   }
+  // Those who read something unknown may mean this one.
+  const bool unknown = std::any_of(
+      job.operators.begin(), job.operators.end(),
+      [](const OperatorSpec& op) { return op.kind != OperatorKind::kSource && op.reads_unknown; });
   bool has_source = false;
   for (std::size_t i = 0; i < job.operators.size(); ++i) {
     const OperatorSpec& op = job.operators[i];
     has_source = has_source || op.kind == OperatorKind::kSource;
-    if (op.kind != OperatorKind::kSink && !read[i]) {
+    if (op.kind != OperatorKind::kSink && !read[i] && !unknown) {
       diagnostics.error(op.position, "job.operators." + op.id +
                                          ": nothing reads from it; every path ends in a sink");
     }

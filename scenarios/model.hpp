@@ -117,6 +117,8 @@ struct OperatorSpec {
   OperatorFunction function = OperatorFunction::kNone;
   std::vector<std::int32_t> inputs;  // indices into Job::operators; none for sources
   bool separate_inputs = false;      // two inputs of their own, not one that reads both
+  // While a file is read: a mistake says already that nobody knows what it reads.
+  bool reads_unknown = false;
   engine::PartitionerKind partitioner = engine::PartitionerKind::kForward;  // of each input
   bool partitioner_is_default = false;                                      // nobody wrote `by`
   std::int32_t parallelism = 1;
@@ -274,6 +276,7 @@ struct Pins {
   struct TaskStarts {
     SubtaskTarget subtask;
     std::vector<Time> times;  // of its attempts
+    Position position{};
   };
   std::vector<TaskStarts> task_starts;
 };

@@ -121,9 +121,18 @@ std::string parse_file(MapReader& reader, const std::string& directory,
     reader.error_here(
         "is a source and has no \"from\", such as from: {file: text.txt} or from: {records: "
         "10000}");
+    op.reads_unknown = true;
     return {};
   }
   MapReader from = reader.section("from", kSourceFromSection);
+  if (!from.has("file") && !from.has("records") && !from.has("shards")) {
+    // Something else than a mapping has been complained of.
+    if (reader.find("from")->is_mapping()) {
+      from.error_here("needs a file or a number of records or shards");
+    }
+    op.reads_unknown = true;
+    return {};
+  }
   if (from.has("shards")) {
     parse_shards(reader, from, max_parallelism, op);
     return {};
@@ -136,7 +145,6 @@ std::string parse_file(MapReader& reader, const std::string& directory,
   if (reader.has("size"))
     reader.error("size", "only records that are made up have a size to choose");
   op.repeats = from.small("repeat");
-  if (!from.has("file")) from.error_here("needs a file or a number of records or shards");
   std::string path = from.text("file").value_or("");
   if (path.empty()) return path;
   // Those from the command line are relative to where it was typed.
@@ -325,13 +333,15 @@ Job parse_job(MapReader reader, const FlinkOptions& flink, const std::string& di
   }
   for (std::size_t i = 0; i < readers.size(); ++i) {
     OperatorSpec& op = job.operators[i];
+    const std::size_t mistakes = diagnostics.size();
     resolve_inputs(readers[i], job, op, diagnostics);
     if (op.kind != OperatorKind::kSource && !readers[i].has("input")) {
       readers[i].error_here("has no \"input\"");
     }
+    op.reads_unknown = op.reads_unknown || diagnostics.size() > mistakes;
     op.separate_inputs = readers[i].choice("inputs").value_or(0) == 1;
     const yaml::Node* input = readers[i].find("input");
-    if (op.separate_inputs && input != nullptr &&
+    if (op.separate_inputs && input != nullptr && !op.reads_unknown &&
         (!input->is_sequence() || input->items.size() != 2)) {
       readers[i].error("inputs", "separate inputs are two, as in input: [left, right]");
     }

@@ -17,8 +17,11 @@ std::vector<Time> parse_times(const yaml::Node& node, const std::string& path,
     return times;
   }
   for (const yaml::Node& item : node.items) {
-    const Parsed<Duration> time =
-        parse_duration(item.is_scalar() ? std::string_view(item.text) : std::string_view());
+    if (!item.is_scalar()) {
+      diagnostics.error(item.position, path + ": needs times, not " + yaml::name_of(item));
+      continue;
+    }
+    const Parsed<Duration> time = parse_duration(item.text);
     if (!time.ok()) {
       diagnostics.error(item.position, path + ": " + in_quotes(item.text) + ' ' + time.error());
       continue;
@@ -72,7 +75,15 @@ Pins parse_pins(MapReader reader, const Job& job, Diagnostics& diagnostics) {
     const std::optional<SubtaskTarget> subtask = parse_subtask(entry, job, diagnostics);
     std::vector<Time> times =
         parse_times(entry.value, reader.path("task_starts") + '.' + entry.key, diagnostics);
-    if (subtask) pins.task_starts.push_back({*subtask, std::move(times)});
+    if (!subtask) continue;
+    const auto same = [&subtask](const Pins::TaskStarts& other) {
+      return other.subtask.op == subtask->op && other.subtask.subtask == subtask->subtask;
+    };
+    if (std::any_of(pins.task_starts.begin(), pins.task_starts.end(), same)) {
+      diagnostics.error(entry.key_position, "pin.task_starts: " + in_quotes(entry.key) +
+                                                " is a subtask that is there already");
+    }
+    pins.task_starts.push_back({*subtask, std::move(times), entry.key_position});
   }
   return pins;
 }

@@ -8,21 +8,26 @@ namespace tailrace::scenarios {
 namespace {
 
 constexpr std::int64_t kDigitsMax = 19;  // of a long
+constexpr std::int64_t kMostStateBytes = std::int64_t{4} << 30;
 
 SourceKeys parse_keys(MapReader reader) {
   SourceKeys keys;
   // After a mistake one that asks for nothing else.
+  const std::optional<std::int32_t> distribution = reader.choice("distribution");
   keys.distribution = static_cast<KeyDistribution>(
-      reader.choice("distribution").value_or(static_cast<int>(KeyDistribution::kUniform)));
-  keys.count = reader.number("count").value_or(1);
+      distribution.value_or(static_cast<int>(KeyDistribution::kUniform)));
+  const std::optional<std::int64_t> count = reader.number("count");
+  keys.count = count.value_or(1);
   keys.active = keys.count;
   if (reader.has("active")) keys.active = reader.number("active").value_or(1);
-  if (keys.active > keys.count) {
+  if (count.has_value() && keys.active > keys.count) {
     reader.error("active", std::to_string(keys.active) + " are more than the count of " +
                                std::to_string(keys.count));
     keys.active = keys.count;
   }
-  if (reader.has("exponent") && keys.distribution != KeyDistribution::kZipf) {
+  if (!count.has_value()) keys.active = 1;
+  if (reader.has("exponent") && distribution.has_value() &&
+      keys.distribution != KeyDistribution::kZipf) {
     reader.error("exponent", "only the distribution zipf has an exponent");
   }
   keys.exponent_milli = reader.number("exponent").value_or(1000);
@@ -96,6 +101,34 @@ bool emits_numbered_records(const Job& job, std::int32_t op) {
   return unchanged && !spec.inputs.empty() && emits_numbered_records(job, spec.inputs.front());
 }
 
+namespace {
+
+// Whether a mistake hides what kind of records an operator emits.
+bool emits_unknown(const Job& job, std::int32_t op) {
+  const OperatorSpec& spec = job.operators[static_cast<std::size_t>(op)];
+  if (spec.reads_unknown) return true;
+  return !spec.inputs.empty() && emits_unknown(job, spec.inputs.front());
+}
+
+// Values are kept as they are, bytes for bytes, and snapshots hold them once more.
+void check_state_size(const Job& job, std::int32_t index, Diagnostics& diagnostics) {
+  const OperatorSpec& op = job.operators[static_cast<std::size_t>(index)];
+  if (op.function != OperatorFunction::kUpdate) return;
+  std::int64_t keys = 0;  // at least so many: different sources may have the same ones
+  for (const std::int32_t source : shards_before(job, index)) {
+    const SourceKeys& of_source = job.operators[static_cast<std::size_t>(source)].keys;
+    keys = std::max(keys, op.state.preload ? of_source.count : of_source.active);
+  }
+  const std::int64_t bytes = keys * op.state.bytes_per_key;
+  if (bytes <= kMostStateBytes) return;
+  diagnostics.error(op.position, "job.operators." + op.id + ".state: " + std::to_string(keys) +
+                                     " keys of " + std::to_string(op.state.bytes_per_key) +
+                                     "B are " + std::to_string(bytes) + "B; a run keeps at most " +
+                                     std::to_string(kMostStateBytes) + "B of state");
+}
+
+}  // namespace
+
 std::vector<std::int32_t> shards_before(const Job& job, std::int32_t op) {
   std::vector<std::int32_t> found;
   std::vector<std::int32_t> open = job.operators[static_cast<std::size_t>(op)].inputs;
@@ -121,7 +154,10 @@ void check_shards(const Job& job, Diagnostics& diagnostics) {
     }
     const auto numbered = [&job](std::int32_t input) { return emits_numbered_records(job, input); };
     const auto with = std::count_if(op.inputs.begin(), op.inputs.end(), numbered);
-    const bool mixed = with > 0 && with < static_cast<std::ptrdiff_t>(op.inputs.size());
+    const bool unknown =
+        std::any_of(op.inputs.begin(), op.inputs.end(),
+                    [&job](std::int32_t input) { return emits_unknown(job, input); });
+    const bool mixed = !unknown && with > 0 && with < static_cast<std::ptrdiff_t>(op.inputs.size());
     // Elsewhere nobody looks for the key.
     if (mixed && (op.kind == OperatorKind::kMap || op.kind == OperatorKind::kKeyed)) {
       const auto first = std::find_if(op.inputs.begin(), op.inputs.end(), numbered);
@@ -133,7 +169,9 @@ void check_shards(const Job& job, Diagnostics& diagnostics) {
                                          " have a number as their key and those of " + id(*other) +
                                          " have none; they cannot be read together");
     }
-    if (op.state.preload && shards_before(job, static_cast<std::int32_t>(i)).empty()) {
+    check_state_size(job, static_cast<std::int32_t>(i), diagnostics);
+    if (op.state.preload && !op.reads_unknown &&
+        shards_before(job, static_cast<std::int32_t>(i)).empty()) {
       diagnostics.error(op.position, "job.operators." + op.id +
                                          ".state: there are no keys to preload; only sources of "
                                          "shards know theirs beforehand");

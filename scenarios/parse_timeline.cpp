@@ -266,11 +266,12 @@ class TimelineParser {
 
   // `operator: count` alone.
   std::optional<SubtaskTarget> parse_all_subtasks(MapReader& reader) {
-    const std::string name = reader.text("operator").value_or("");
-    const std::int32_t op = find(name);
+    const std::optional<std::string> name = reader.text("operator");
+    if (!name.has_value()) return std::nullopt;
+    const std::int32_t op = find(*name);
     if (op < 0) {
       reader.error("operator",
-                   "there is no operator " + in_quotes(name) + did_you_mean(name, ids_));
+                   "there is no operator " + in_quotes(*name) + did_you_mean(*name, ids_));
       return std::nullopt;
     }
     return SubtaskTarget{op, -1};

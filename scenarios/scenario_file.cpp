@@ -1,5 +1,6 @@
 #include "scenarios/scenario_file.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "scenarios/flink_parser.hpp"
@@ -71,6 +72,23 @@ void check_shards_of_rescales(const Scenario& scenario, Diagnostics& diagnostics
   }
 }
 
+// A pin of a subtask that never exists would do nothing.
+void check_pinned_subtasks(const Scenario& scenario, Diagnostics& diagnostics) {
+  for (const Pins::TaskStarts& pin : scenario.pins.task_starts) {
+    const OperatorSpec& op = scenario.job.operators[static_cast<std::size_t>(pin.subtask.op)];
+    std::int32_t widest = op.parallelism;
+    for (const TimelineEntry& entry : scenario.timeline) {
+      for (const TimelineEntry::Rescale& change : entry.rescales) {
+        if (change.op == pin.subtask.op) widest = std::max(widest, change.parallelism);
+      }
+    }
+    if (pin.subtask.subtask < widest) continue;
+    diagnostics.error(pin.position, "pin.task_starts: " + op.id + " has no subtask " +
+                                        std::to_string(pin.subtask.subtask) +
+                                        "; they count from 0 to " + std::to_string(widest - 1));
+  }
+}
+
 // Without a highly available store nothing is ever on its way to it.
 void check_store_moments(const Scenario& scenario, Diagnostics& diagnostics) {
   if (scenario.flink.high_availability != HighAvailabilityMode::NONE) return;
@@ -115,6 +133,7 @@ Scenario parse_scenario(const yaml::Node& root, const std::string& path, Diagnos
   scenario.timeline =
       parse_timeline(reader.find("timeline"), scenario.job, scenario.cluster, diagnostics);
   check_shards_of_rescales(scenario, diagnostics);
+  check_pinned_subtasks(scenario, diagnostics);
   check_store_moments(scenario, diagnostics);
   scenario.expectations = parse_expectations(reader.find("expect"), diagnostics);
   return scenario;

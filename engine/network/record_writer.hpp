@@ -69,6 +69,10 @@ class RecordWriter {
 
   // Accepted by `emit`, stuck ones included.
   [[nodiscard]] std::int64_t records_written() const { return records_written_; }
+  // The same for those who read them: a record of a broadcast partitioner is one for each of them.
+  [[nodiscard]] std::int64_t copies_written() const {
+    return broadcast_ ? records_written_ * partition_.subpartition_count() : records_written_;
+  }
   [[nodiscard]] std::int64_t bytes_written() const { return bytes_written_; }
 
   [[nodiscard]] BufferWriter& buffers() { return buffers_; }

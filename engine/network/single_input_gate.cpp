@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "engine/network/f120/gate_debloating.hpp"
 #include "engine/network/local_buffer_pool.hpp"
@@ -174,8 +175,14 @@ std::optional<BufferOrEvent> SingleInputGate::poll_next() {
   while (!queue_.empty()) {
     InputChannel& channel = *queue_.poll();
     channel.gate_state.is_queued = false;
-    channel.gate_state.has_priority = false;
+    const bool announced = std::exchange(channel.gate_state.has_priority, false);
     std::optional<InputChannel::BufferAndAvailability> next = channel.get_next_buffer();
+    if (!next && announced) {
+      // Its producer has gone and the announced event with it; Flink's poll throws here. The task is
+      // about to be cancelled, and nobody may mistake the next channel's item for that event.
+      if (queue_.num_priority_elements() == 0) priority_available_ = false;
+      return std::nullopt;
+    }
     if (!next) continue;
     if (next->more_available) queue_silently(channel, has_priority(next->next));
     if (debloating_ != nullptr) debloating_->polled(next->item.size());

@@ -87,8 +87,14 @@ std::optional<BufferOrEvent> UnionInputGate::poll_next() {
     const std::size_t index = ready_.poll();
     Member& member = gates_[index];
     member.queued = false;
-    member.has_priority = false;
+    const bool announced = std::exchange(member.has_priority, false);
     std::optional<BufferOrEvent> item = member.gate->poll_next();
+    if (!item && announced) {
+      // As in SingleInputGate: the producer took its priority event along.
+      if (member.gate->is_priority_event_available()) add(index, true);
+      if (ready_.num_priority_elements() == 0) priority_available_ = false;
+      return std::nullopt;
+    }
     if (item) on_item(*item, member);
     if (item && !member.finished && member.gate->is_available()) {
       add(index, item->more_priority_events);

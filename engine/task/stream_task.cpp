@@ -505,6 +505,12 @@ std::int64_t StreamTask::records_out() const {
   return records;
 }
 
+std::int64_t StreamTask::copies_out() const {
+  std::int64_t copies = 0;
+  for (const auto& writer : writers_) copies += writer->copies_written();
+  return copies;
+}
+
 // Flink Task.isBackPressured.
 bool StreamTask::is_back_pressured() const {
   return running_ && std::any_of(partitions_.begin(), partitions_.end(), [](const auto& partition) {

@@ -131,6 +131,8 @@ class StreamTask final : private CheckpointListener,
   // Deserialised, or emitted by the source.
   [[nodiscard]] std::int64_t records_in() const { return records_in_; }
   [[nodiscard]] std::int64_t records_out() const;  // serialised
+  // The same as its receivers count them: a broadcast is one for each of them.
+  [[nodiscard]] std::int64_t copies_out() const;
   [[nodiscard]] const TaskDeploymentDescriptor& descriptor() const { return *descriptor_; }
   [[nodiscard]] const std::vector<std::unique_ptr<ResultPartition>>& partitions() const {
     return partitions_;

@@ -12,6 +12,7 @@
 #include "engine/graph/murmur3_128.hpp"
 #include "engine/state/keyed_state_reader.hpp"
 #include "engine/state/operator_state_backend.hpp"
+#include "scenarios/sections.hpp"
 #include "scenarios/world/job_settings.hpp"
 #include "scenarios/world/trace_kinds.hpp"
 #include "sim/base/assert.hpp"
@@ -54,6 +55,15 @@ std::int64_t number_of(const OperatorSpec& op, std::string_view value) {
   std::int64_t number = 0;
   std::from_chars(value.data(), value.data() + value.size(), number);
   return number;
+}
+
+bool holds_data_in_flight(const engine::CompletedCheckpoint& checkpoint) {
+  for (const auto& [id, state] : checkpoint.operator_states) {
+    for (const auto& [subtask, part] : state.subtasks) {
+      if (!part.input_channels.empty() || !part.result_subpartitions.empty()) return true;
+    }
+  }
+  return false;
 }
 
 bool is_ever_rescaled(const Scenario& scenario, std::int32_t op) {
@@ -111,12 +121,15 @@ std::map<std::int32_t, std::int64_t> RunCollector::positions(std::int32_t source
 
 analysis::Audit RunCollector::audit_against(const LinesOf& lines_of) const {
   analysis::Dataflow dataflow;
-  for (const OperatorSpec& op : scenario_->job.operators) {
+  const Job& job = scenario_->job;
+  for (const OperatorSpec& op : job.operators) {
     std::int32_t copies = 1;
     if (op.partitioner == engine::PartitionerKind::kBroadcast && !op.inputs.empty()) {
       copies = op.parallelism;
     }
-    dataflow.nodes.push_back({function_of(op), op.inputs, copies});
+    const bool numbered = op.function == OperatorFunction::kCount && !op.inputs.empty() &&
+                          emits_numbered_records(job, op.inputs.front());
+    dataflow.nodes.push_back({function_of(op), op.inputs, copies, numbered});
   }
   analysis::Ledger ledger(dataflow);
   for (const auto& [source, log] : ends_->logs) {
@@ -148,6 +161,8 @@ std::optional<analysis::Audit> RunCollector::audit() const {
     });
   }
   if (snapshot_ == nullptr && !cut_) return std::nullopt;
+  // What is in flight in it counts as read and has no effect yet, without being lost.
+  if (cut_ && snapshot_ != nullptr && holds_data_in_flight(*snapshot_)) return std::nullopt;
 
   std::map<std::int32_t, std::map<std::int32_t, std::int64_t>> covered;
   if (snapshot_ != nullptr) {
@@ -171,8 +186,11 @@ std::optional<analysis::Audit> RunCollector::audit() const {
 }
 
 std::optional<std::int64_t> RunCollector::orphaned_blobs() const {
-  // A run that was broken off has unfinished business; one that was cut, too.
-  if (reason_ == analysis::FinishReason::kInterrupted || !scenario_->stop_with_savepoint ||
+  // A run that was broken off has unfinished business; one that was cut, or whose job could not be
+  // stopped, too: it still refers to its checkpoints.
+  const bool runs_on = cut_ && reason_ != analysis::FinishReason::kCanceled;
+  if (reason_ == analysis::FinishReason::kInterrupted || runs_on ||
+      !scenario_->stop_with_savepoint ||
       scenario_->flink.retention != CheckpointRetention::NEVER_RETAIN) {
     return std::nullopt;
   }

@@ -240,11 +240,12 @@ std::int64_t SimulatedCluster::records_in_flight() {
     for (const auto& task : executor->tasks()) {
       const engine::StreamTask* invokable = task->invokable();
       if (invokable == nullptr || engine::is_terminal(task->state())) continue;
-      records += invokable->records_out();
+      records += invokable->copies_out();
       if (!task->descriptor().job_vertex().is_source()) records -= invokable->records_in();
     }
   }
-  return records;
+  // Restored in-flight data is read here and was written by an attempt before.
+  return std::max<std::int64_t>(0, records);
 }
 
 engine::NetworkEnvironment* SimulatedCluster::environment_of(engine::ProcessId process) {

@@ -33,6 +33,32 @@ TEST(Ledger, AgreesWithAWordCountThatIsRight) {
   EXPECT_EQ(ledger.committed(), 6);
 }
 
+// Texts of 12 and of 30 characters with the same number in front have one key, and which of them was
+// the first nobody can tell.
+TEST(Ledger, CountsNumberedTextsByTheirNumber) {
+  Ledger ledger({{{Function::kSource, {}},
+                  {Function::kSource, {}},
+                  {Function::kCount, {0, 1}, 1, true},
+                  {Function::kSink, {2}},
+                  {Function::kSink, {0}}}});
+  const std::string small = "7 xxxxxxxxxx";
+  const std::string large = "7 xxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+  ledger.offer(0, small);
+  ledger.offer(0, "71 xxxxxxxxx");
+  ledger.offer(1, large);
+  ledger.commit(3, large, 1);
+  ledger.commit(3, small, 2);
+  ledger.commit(4, small, 0);
+  EXPECT_EQ(ledger.audit().lost, 2);  // both of 71
+  EXPECT_EQ(ledger.audit().duplicated, 0);
+  ledger.commit(3, "71 xxxxxxxxx", 1);
+  ledger.commit(4, large, 0);  // not what was offered there
+  EXPECT_EQ(ledger.audit().lost, 1);
+  EXPECT_EQ(ledger.audit().duplicated, 1);
+  ledger.commit(3, small, 1);
+  EXPECT_EQ(ledger.audit().duplicated, 2);
+}
+
 TEST(Ledger, ExpectsEveryCopyThatABroadcastMakes) {
   // lines -> three words subtasks, each with every line -> out
   Ledger ledger({{{Function::kSource, {}}, {Function::kTokenize, {0}, 3}, {Function::kSink, {1}}}});

@@ -166,7 +166,6 @@ TEST_F(BrokenInput, AllMistakesOfAFileComeOutTogetherInItsOrder) {
       "s.yaml:2:1: unknown key \"sede\" (did you mean seed?)\n"
       "s.yaml:3:26: flink: \"heartbeat.intervall\" is not a key of Flink; the nearest one is "
       "heartbeat.interval\n"
-      "s.yaml:6:7: job.operators.lines: nothing reads from it; every path ends in a sink\n"
       "s.yaml:6:46: job.operators.lines.from.file: \"gone.txt\" cannot be opened: No such file "
       "or directory\n"
       "s.yaml:7:36: job.operators.out.input: there is no operator \"line\" (did you mean "

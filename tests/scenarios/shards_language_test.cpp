@@ -165,6 +165,51 @@ TEST_F(ShardsLanguage, PreloadNeedsKeysThatAreKnownBeforehand) {
             "shards know theirs beforehand");
 }
 
+TEST_F(ShardsLanguage, StateIsNoLargerThanMemory) {
+  EXPECT_EQ(wrong({"values.state.per_key=4MiB"}), "");  // 1,000 of them
+  EXPECT_EQ(
+      wrong({"values.state.per_key=5MiB"}),
+      "job.operators.values.state: 1000 keys of 5242880B are 5242880000B; a run keeps at most "
+      "4294967296B of state");
+  // Without preload only those that come.
+  EXPECT_EQ(wrong({"values.state.per_key=5MiB", "numbers.keys.active=800"}), "");
+  EXPECT_EQ(
+      wrong({"values.state={per_key: 5MiB, preload: true}", "numbers.keys.active=800"}),
+      "job.operators.values.state: 1000 keys of 5242880B are 5242880000B; a run keeps at most "
+      "4294967296B of state");
+}
+
+// One mistake is one line, also if much depends on it.
+TEST_F(ShardsLanguage, WhatFollowsFromAMistakeIsNotAMistake) {
+  EXPECT_EQ(wrong({"numbers.from=12"}),
+            "job.operators.numbers.from must be a mapping of keys to values, not \"12\"");
+  EXPECT_EQ(wrong({"numbers.from={}"}),
+            "job.operators.numbers.from needs a file or a number of records or shards");
+  EXPECT_EQ(wrong({"copy.input=number"}),
+            "job.operators.copy.input: there is no operator \"number\" (did you mean numbers?)");
+  EXPECT_EQ(wrong({"copy.input=[number, numbers]", "copy.inputs=separate"}),
+            "job.operators.copy.input: there is no operator \"number\" (did you mean numbers?)");
+  EXPECT_EQ(wrong({"numbers.keys={distribution: uniform, count: many, active: 5}"}),
+            "job.operators.numbers.keys.count: \"many\" is not a whole number");
+  EXPECT_EQ(wrong({"numbers.keys={distribution: zip, count: 9, exponent: 2}"}),
+            "job.operators.numbers.keys.distribution: \"zip\" is not one of balanced, uniform or "
+            "zipf (did you mean zipf?)");
+  EXPECT_EQ(mistakes(shards("timeline: [{at: 5s, slow: {operator: [copy], factor: 2}}]\n")),
+            "s.yaml:10:38: timeline.0.slow.operator: needs one value, not a list");
+}
+
+TEST_F(ShardsLanguage, PinsAreOfSubtasksThatExist) {
+  EXPECT_EQ(wrong({"pin={task_starts: {'numbers[1]': [1s, 2s]}, first_triggers: [3s]}"}), "");
+  EXPECT_EQ(wrong({"pin={task_starts: {'numbers[2]': [1s]}}"}),
+            "pin.task_starts: numbers has no subtask 2; they count from 0 to 1");
+  EXPECT_EQ(mistakes(shards("pin: {task_starts: {'numbers[4]': [1s]}}\n"
+                            "timeline: [{at: 5s, rescale: {numbers: 5}}]\n")),
+            "");
+  EXPECT_EQ(wrong({"pin={task_starts: {'copy[0]': [1s], 'copy[00]': [2s]}}"}),
+            "pin.task_starts: \"copy[00]\" is a subtask that is there already");
+  EXPECT_EQ(wrong({"pin={first_triggers: [[1s]]}"}), "pin.first_triggers: needs times, not a list");
+}
+
 TEST_F(ShardsLanguage, RecordsWithAndWithoutNumbersAreNotReadTogether) {
   const std::string text =
       "duration: 1s\n"

@@ -48,6 +48,47 @@ TEST(AuditOfACut, BeforeTheFirstCheckpointNothingIsCovered) {
   EXPECT_EQ(audit.duplicated, 0);
 }
 
+// Data in flight is in the checkpoint: read, without an effect yet, and not lost.
+TEST(AuditOfACut, BehindACheckpointWithDataInFlightThereIsNone) {
+  const auto cut = [](const char* unaligned) {
+    return run(library_scenario(
+        "keyed-state",
+        {"timeline=~", "expect=~", "end=cut", "job.operators.out.cost=1500us",
+         std::string("flink={version: '1.20', execution.checkpointing.interval: 1 s, "
+                     "execution.checkpointing.unaligned.enabled: ") +
+             unaligned + '}'}));
+  };
+  EXPECT_FALSE(cut("true").result.audit.has_value());
+  const RunOutcome aligned = cut("false");
+  ASSERT_TRUE(aligned.result.audit.has_value());
+  EXPECT_EQ(aligned.result.audit->lost, 0);
+  EXPECT_EQ(aligned.result.audit->duplicated, 0);
+}
+
+// A job that could not be stopped refers to its checkpoints still: what they hold is no orphan. In
+// 1.10 a job with a finished source takes no savepoint any more.
+TEST(AuditOfACut, AJobThatCannotBeStoppedHasNoOrphans) {
+  const RunOutcome outcome = run(library_scenario(
+      "keyed-state",
+      {"timeline=~", "expect=~", "end=stop", "duration=3s", "flink.version='1.10'",
+       "job.operators=[{id: ends, kind: source, from: {records: 1500}, size: 100B, rate: 1k/s, "
+       "then: finish}, {id: stays, kind: source, from: {records: 10}, size: 100B}, "
+       "{id: out, kind: sink, input: [ends, stays]}]"}));
+  EXPECT_GT(outcome.result.checkpoints.size(), 0u);
+  EXPECT_FALSE(outcome.result.orphaned_blobs.has_value());
+}
+
+// Two receivers have two copies of each record to read.
+TEST(RecordsInFlight, ABroadcastIsOneForEachReceiver) {
+  const RunOutcome outcome = run(library_scenario(
+      "keyed-state",
+      {"expect=~", "end=stop", "cluster.task_managers.count=4", "job.operators.copy.by=broadcast",
+       "job.operators.values.cost=1ms", "timeline=[{at: 3s, rescale: {out: 3}}]"}));
+  ASSERT_EQ(outcome.result.rescales.size(), 1u);
+  // 2,000 a second, each twice, and two subtasks that do 1,000 a second each.
+  EXPECT_GT(outcome.result.rescales[0].records_in_flight, 1'000);
+}
+
 // A record that is broadcast to two subtasks has its effect twice, and that is not too often.
 TEST(Audit, ABroadcastHasAsManyEffectsAsReceivers) {
   const RunOutcome outcome =
