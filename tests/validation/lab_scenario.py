@@ -300,6 +300,11 @@ class Converter:
                 self.note("rocksdb is not modelled: its state is kept on the heap")
                 value = "hashmap"
             said[key] = value
+        # Flink's defaults that the language does not have: a pool as large as the machine, and a delay.
+        cores = (self.given["environment"] or {}).get("cores")
+        if cores:
+            said.setdefault("jobmanager.io-pool.size", cores)
+        said.setdefault("slotmanager.requirement-check.delay", "50 ms")
         return said
 
     # --- what happens
