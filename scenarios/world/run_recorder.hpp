@@ -98,6 +98,7 @@ class RunRecorder final : public engine::Observer {
                                std::int64_t state_bytes) override;
   void on_checkpoint_cleaning(engine::JobId job, engine::CheckpointId id, bool begins) override {
     files_.on_cleaning(job, id, begins);
+    invariants_.on_cleaning(simulation_->now(), begins);
   }
   void on_checkpoint_failed(engine::JobId job, engine::CheckpointId id,
                             engine::CheckpointFailureReason reason) override;

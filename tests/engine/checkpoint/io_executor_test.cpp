@@ -18,7 +18,7 @@ class Works {
  public:
   explicit Works(IoExecutor& executor) : executor_(executor) {}
   void add(const std::string& name) {
-    executor_.execute([this, name](IoExecutor::Done done) {
+    executor_.execute([this, name = std::string(name)](IoExecutor::Done done) {
       started += name;
       ends_.emplace(name, std::move(done));
     });

@@ -17,7 +17,7 @@ namespace {
 
 using base::InvariantViolation;
 
-Buffer buffer_of(std::size_t size, std::uint64_t number) {
+Buffer buffer_of(std::size_t size, std::uint32_t number) {
   Buffer buffer = UnpooledSegment::make_buffer(std::vector<std::byte>(size));
   buffer.set_sequence_number(number);
   return buffer;
