@@ -53,6 +53,8 @@ class Observer {
   virtual void on_checkpoint_declined(JobId, CheckpointId, SubtaskRef, CheckpointFailureReason) {}
   virtual void on_checkpoint_completed(JobId, const CheckpointMetaData&, const CheckpointOptions&,
                                        std::int64_t /*state_bytes*/) {}
+  // 1.20: the files of a checkpoint that nobody needs are being deleted (`begins`), or are gone.
+  virtual void on_checkpoint_cleaning(JobId, CheckpointId, bool /*begins*/) {}
   // `id` is kNoCheckpoint when the trigger failed before it had one.
   virtual void on_checkpoint_failed(JobId, CheckpointId, CheckpointFailureReason) {}
 

@@ -100,6 +100,7 @@ enum class WorkKind : std::uint8_t {
   kRestore,             // entries (`count`) and `bytes` deserialised at a restore
   kCheckpointTrigger,   // job manager, 1.20: the location of a checkpoint is made
   kCheckpointFinalise,  // job manager: subtask states (`count`), bytes of metadata
+  kTaskDeployment,      // task manager: `count` tasks from the call to the begin of their threads
 };
 struct Work {
   WorkKind kind;
@@ -175,8 +176,15 @@ class BlobStore {
   // blob ends before. Requires: offset >= 0, length >= 1.
   virtual void get_range(const std::string& path, std::int64_t offset, std::int64_t length,
                          base::InplaceFunction<void(Blob)> done) = 0;
+  // As `get_range`, of a blob that is open already: no request goes out for it.
+  virtual void get_more(const std::string& path, std::int64_t offset, std::int64_t length,
+                        base::InplaceFunction<void(Blob)> done) {
+    get_range(path, offset, length, std::move(done));
+  }
   // Fire and forget; removing what does not exist is no error.
   virtual void remove(const std::string& path) = 0;
+  // Runs when the store has answered a removal that was asked for just now.
+  virtual void when_removed(base::InplaceFunction<void()> done) { done(); }
   // Removes every blob below a directory, for good: what is on its way there, or is put there later,
   // fails and is not kept.
   virtual void remove_directory(const std::string& path) = 0;

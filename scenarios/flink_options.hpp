@@ -78,6 +78,9 @@ struct FlinkOptions {
   engine::ExponentialDelayConfig exponential_delay;
   FailoverStrategyKind failover_strategy = FailoverStrategyKind::kRegion;  // unset (S-6.6)
   base::Duration slot_request_timeout = base::Duration::seconds(300);
+  base::Duration requirement_check_delay{};
+  std::int32_t io_pool_size = 4;
+  bool cleaner_parallel_mode = true;
   HighAvailabilityMode high_availability = HighAvailabilityMode::NONE;
   base::Duration zookeeper_session_timeout = base::Duration::seconds(60);
   base::Duration kubernetes_lease_duration = base::Duration::seconds(15);

@@ -257,6 +257,7 @@ struct Costs {
   Duration source_record;       // of sources that state no cost of their own
   Duration checkpoint_trigger;  // at the job manager
   Duration checkpoint_start;    // of a task, from its last barrier to its own
+  Duration task_deployment;     // at the task manager, one task after the other
   ThreadTimes threads;
   Duration slice;  // resolution of a task's work, not a cost
 };

@@ -74,6 +74,7 @@ Costs parse_costs(MapReader reader) {
   costs.source_record = reader.time_span("source_record");
   costs.checkpoint_trigger = reader.time_span("checkpoint_trigger");
   costs.checkpoint_start = reader.time_span("checkpoint_start");
+  costs.task_deployment = reader.time_span("task_deployment");
   MapReader threads = reader.section("threads", kThreadsSection);
   costs.threads = {threads.time_span("park"),
                    threads.time_span("wake_up"),

@@ -268,6 +268,7 @@ constexpr std::array kCostsKeys = std::to_array<KeySpec>({
      {},
      "1.20: making its location"},
     {"checkpoint_start", T::kDuration, kOptional, "0s", 0, kEver, {}, "from last barrier to own"},
+    {"task_deployment", T::kDuration, kOptional, "0s", 0, kEver, {}, "until its thread begins"},
     {"threads", T::kSection, kOptional, {}, 0, 0, {}, "how they keep time"},
     {"slice", T::kDuration, kOptional, "1ms", 1'000, kEver, {}, "resolution of a task's work"},
 });

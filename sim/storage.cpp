@@ -31,6 +31,10 @@ void ObjectStore::put_part(std::int64_t bytes, OwnerTag owner, Done done) {
   request(bytes, owner, std::move(done), {}, true);
 }
 
+void ObjectStore::get_part(std::int64_t bytes, OwnerTag owner, Done done) {
+  request(bytes, owner, std::move(done), {}, false);
+}
+
 void ObjectStore::get(std::int64_t bytes, OwnerTag owner, Done done) {
   request(bytes, owner, std::move(done), latency(), false);
 }

@@ -43,6 +43,7 @@ class ObjectStore final : public EventHandler {
   void get(std::int64_t bytes, OwnerTag owner, Done done);
   // More bytes of a request that is under way: no latency.
   void put_part(std::int64_t bytes, OwnerTag owner, Done done);
+  void get_part(std::int64_t bytes, OwnerTag owner, Done done);
   // A request without a transfer (a deletion, a listing).
   void touch(OwnerTag owner, Done done) { request(0, owner, std::move(done), latency(), false); }
 

@@ -47,4 +47,21 @@ void FsCheckpointStorage::dispose_on_failure(CheckpointId /*id*/,
   blobs_.remove_directory(location.directory);
 }
 
+void FsCheckpointStorage::delete_file(const std::string& path, Deleted done) {
+  blobs_.remove(path);
+  blobs_.when_removed(std::move(done));
+}
+
+void FsCheckpointStorage::delete_failed(CheckpointId id, const CheckpointStorageLocation& location,
+                                        Deleted done) {
+  dispose_on_failure(id, location);
+  blobs_.when_removed(std::move(done));
+}
+
+// Flink 1.20 FsCompletedCheckpointStorageLocation: one request, for the directory, which is empty now.
+void FsCheckpointStorage::delete_location(const CheckpointStorageLocation& /*location*/,
+                                          Deleted done) {
+  blobs_.when_removed(std::move(done));
+}
+
 }  // namespace tailrace::engine

@@ -41,6 +41,23 @@ class CheckpointStorage {
   virtual void dispose_on_failure(CheckpointId id, const CheckpointStorageLocation& location) = 0;
   // After the files of a completed checkpoint were discarded.
   virtual void dispose_completed(const CheckpointStorageLocation& location) = 0;
+
+  // The same three for whoever waits: `done` runs when the store has answered, which may be inside
+  // the call.
+  using Deleted = base::InplaceFunction<void()>;
+  virtual void delete_file(const std::string& path, Deleted done) {
+    discard_file(path);
+    done();
+  }
+  virtual void delete_failed(CheckpointId id, const CheckpointStorageLocation& location,
+                             Deleted done) {
+    dispose_on_failure(id, location);
+    done();
+  }
+  virtual void delete_location(const CheckpointStorageLocation& location, Deleted done) {
+    dispose_completed(location);
+    done();
+  }
 };
 
 // `<checkpoint directory>/chk-<id>` and `<savepoint directory>/savepoint-<job>-<random>`, in a blob
@@ -67,6 +84,10 @@ class FsCheckpointStorage final : public CheckpointStorage {
   void discard_file(const std::string& path) override;
   void dispose_on_failure(CheckpointId id, const CheckpointStorageLocation& location) override;
   void dispose_completed(const CheckpointStorageLocation&) override {}
+  void delete_file(const std::string& path, Deleted done) override;
+  void delete_failed(CheckpointId id, const CheckpointStorageLocation& location,
+                     Deleted done) override;
+  void delete_location(const CheckpointStorageLocation& location, Deleted done) override;
 
  private:
   BlobStore& blobs_;

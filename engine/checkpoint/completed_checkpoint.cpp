@@ -113,10 +113,9 @@ void discard_completed_checkpoint(const CompletedCheckpoint& checkpoint,
   discard_files(checkpoint, files_of(checkpoint), storage);
 }
 
-void discard_unneeded_checkpoint(const CompletedCheckpoint& checkpoint,
-                                 const std::deque<CompletedCheckpointPtr>& kept,
-                                 CheckpointStorage& storage) {
-  const FileNames gone = files_of(checkpoint);
+FileNames unneeded_files(const CompletedCheckpoint& checkpoint,
+                         const std::deque<CompletedCheckpointPtr>& kept) {
+  FileNames gone = files_of(checkpoint);
   for (const CompletedCheckpointPtr& other : kept) {
     if (are_apart(checkpoint, *other)) continue;
     const std::set<std::string> common = common_files(gone, files_of(*other));
@@ -124,7 +123,13 @@ void discard_unneeded_checkpoint(const CompletedCheckpoint& checkpoint,
                                             *common.begin() + " of checkpoint " +
                                             std::to_string(checkpoint.id));
   }
-  discard_files(checkpoint, gone, storage);
+  return gone;
+}
+
+void discard_unneeded_checkpoint(const CompletedCheckpoint& checkpoint,
+                                 const std::deque<CompletedCheckpointPtr>& kept,
+                                 CheckpointStorage& storage) {
+  discard_files(checkpoint, unneeded_files(checkpoint, kept), storage);
 }
 
 }  // namespace tailrace::engine

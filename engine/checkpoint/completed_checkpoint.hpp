@@ -95,7 +95,10 @@ void append_private_files(const OperatorStates& states, FileNames& paths);
 // What is shared is left to its registry.
 void discard_completed_checkpoint(const CompletedCheckpoint& checkpoint,
                                   CheckpointStorage& storage);
-// The same. Requires: none of `kept` names a file of it.
+// Its files besides the metadata, to be deleted. Requires: none of `kept` names one.
+[[nodiscard]] FileNames unneeded_files(const CompletedCheckpoint& checkpoint,
+                                       const std::deque<CompletedCheckpointPtr>& kept);
+// As discard_completed_checkpoint. Requires: none of `kept` names a file of it.
 void discard_unneeded_checkpoint(const CompletedCheckpoint& checkpoint,
                                  const std::deque<CompletedCheckpointPtr>& kept,
                                  CheckpointStorage& storage);

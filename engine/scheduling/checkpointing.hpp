@@ -45,6 +45,7 @@ struct CheckpointConfig {
   Duration aligned_timeout{};                       // ...aligned-checkpoint-timeout
   bool checkpoints_after_tasks_finish = true;
   bool cleaner_parallel_mode = true;
+  std::int32_t io_pool_size = 4;               // jobmanager.io-pool.size; Flink: as many as cores
   ClaimMode claim_mode = ClaimMode::NO_CLAIM;  // of JobSubmission::savepoint_path
   // execution.state-recovery.without-channel-state.checkpoint-id
   CheckpointId without_channel_state = kNoCheckpoint;

@@ -422,6 +422,19 @@ void DefaultScheduler::allocate_slots_and_deploy(const std::vector<ExecutionVert
   PendingSlotRequest& request = slot_requests_[id];
   request.vertices = record_modifications(vertices);
   for (const ExecutionVertexId vertex : vertices) graph_.transition_to_scheduled(vertex);
+  // A restart keeps the slots of its job, which has declared them already.
+  if (!std::exchange(has_declared_slots_, true)) {
+    const Duration wait = owner_.requirements_changed();
+    if (wait.ns > 0) {
+      request.is_known = false;
+      ports_.timers->schedule(wait, lifeline_.bind([this, id] {
+        const auto found = slot_requests_.find(id);
+        if (found == slot_requests_.end()) return;
+        found->second.is_known = true;
+        on_slots_available();
+      }));
+    }
+  }
   if (try_fulfil(request)) {
     slot_requests_.erase(id);
     return;
@@ -431,6 +444,7 @@ void DefaultScheduler::allocate_slots_and_deploy(const std::vector<ExecutionVert
 }
 
 bool DefaultScheduler::try_fulfil(PendingSlotRequest& request) {
+  if (!request.is_known) return false;
   const std::vector<ExecutionVertexId> vertices = unmodified(request.vertices);
   if (!slots_.try_assign(graph_, vertices)) return false;
   for (const ExecutionVertexId vertex : vertices) graph_.deploy(vertex);

@@ -42,6 +42,8 @@ class SchedulerOwner {
  public:
   // A slot has come back to the pool; waiting requests may be tried again, later.
   virtual void on_slots_freed() = 0;
+  // A job needs other slots than before. Returns: how long it takes until the slot manager looks.
+  [[nodiscard]] virtual Duration requirements_changed() { return {}; }
   // Once, when the status is FINISHED, CANCELED or FAILED.
   virtual void on_job_terminated(JobId job, JobStatus status, const std::string& cause) = 0;
 
@@ -112,6 +114,7 @@ class DefaultScheduler final : private ExecutionGraphListener,
   struct PendingSlotRequest {
     VersionedVertices vertices;
     TimerId timeout;
+    bool is_known = true;  // to the slot manager
   };
   struct Stop {
     std::unique_ptr<StopWithSavepointTerminationHandler> handler;
@@ -188,6 +191,7 @@ class DefaultScheduler final : private ExecutionGraphListener,
   std::uint64_t next_id_ = 1;  // of sequences, slot requests and stops
   std::map<std::uint64_t, RestartSequence> restarts_;
   std::map<std::uint64_t, PendingSlotRequest> slot_requests_;
+  bool has_declared_slots_ = false;
   bool continuing_ = false;  // an event that continues ready restarts is on its way
   std::map<std::uint64_t, Stop> stops_;
   VertexEndOfDataListener end_of_data_;

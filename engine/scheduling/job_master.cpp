@@ -157,8 +157,17 @@ void JobMaster::on_slots_freed() {
   }));
 }
 
+// Flink 1.20 FineGrainedSlotManager.checkResourceRequirementsWithDelay: a check that is due anyway
+// takes in what has changed since.
+Duration JobMaster::requirements_changed() {
+  const Time now = ports_.clock->now();
+  if (next_check_ <= now) next_check_ = now + config_.requirement_check_delay;
+  return next_check_ - now;
+}
+
 void JobMaster::on_job_terminated(JobId job, JobStatus status, const std::string& cause) {
   if (services_.high_availability != nullptr) services_.high_availability->remove_job(job);
+  (void)requirements_changed();  // to nothing
   if (listener_ != nullptr) listener_->on_job_terminated(job, status, cause);
 }
 

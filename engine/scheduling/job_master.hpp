@@ -76,6 +76,7 @@ class JobMaster final : public JobMasterGateway, private SchedulerOwner {
 
   // SchedulerOwner.
   void on_slots_freed() override;
+  [[nodiscard]] Duration requirements_changed() override;
   void on_job_terminated(JobId job, JobStatus status, const std::string& cause) override;
 
   // S-6.27: its slots are gone, what ran on them fails, and it is told so.
@@ -91,6 +92,7 @@ class JobMaster final : public JobMasterGateway, private SchedulerOwner {
   UniqueIds own_ids_;
   std::map<JobId, std::unique_ptr<HighAvailableJob>> stored_jobs_;
   std::map<JobId, std::unique_ptr<DefaultScheduler>> schedulers_;
+  Time next_check_;        // of requirements, if it is not over
   bool offering_ = false;  // an event that offers slots is on its way
   JobListener* listener_ = nullptr;
   HeartbeatManagerSender heartbeats_;

@@ -28,6 +28,8 @@ struct ClusterConfig {
   Duration heartbeat_timeout = Duration::seconds(50);      // heartbeat.timeout
   Duration ask_timeout = Duration::seconds(10);            // akka.ask.timeout
   Duration slot_request_timeout = Duration::seconds(300);  // slot.request.timeout
+  // 1.20: slotmanager.requirement-check.delay; 0: requirements are met at once.
+  Duration requirement_check_delay{};
 };
 
 }  // namespace tailrace::engine

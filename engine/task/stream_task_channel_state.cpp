@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/network/local_buffer_pool.hpp"
 #include "engine/network/network_semantics.hpp"
 #include "engine/network/record_writer.hpp"
 #include "engine/network/result_partition.hpp"
@@ -32,6 +33,20 @@ const InflightDataRescaling* entry_of(const InflightDataRescalingDescriptor& des
 
 std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
   return {bytes.begin(), bytes.end()};
+}
+
+// A segment of the partition with those bytes, as whatever else is queued there has one: until it is
+// consumed it is missing to the task. More than the partition may have (buffers that were cut up when
+// they were persisted) is kept beside it; Flink's task would wait for its readers there.
+NetworkBuffer& full_segment(LocalBufferPool& pool, std::int32_t subpartition,
+                            std::span<const std::byte> bytes) {
+  NetworkBuffer* const segment = pool.request_buffer(subpartition);
+  if (segment == nullptr) return UnpooledSegment::make(copy_of(bytes));
+  TAILRACE_ASSERT(bytes.size() <= segment->capacity());
+  std::copy(bytes.begin(), bytes.end(), segment->data());
+  segment->commit(static_cast<std::uint32_t>(bytes.size()));
+  segment->finish();
+  return *segment;
 }
 
 }  // namespace
@@ -97,8 +112,8 @@ void StreamTask::restore_output(std::int32_t partition, std::int32_t subpartitio
         BufferConsumer(network.serialize_event(from), network.data_type_of(from, false)),
         destination);
     for (std::size_t at = 0; at < data.size(); at += segment) {
-      BufferConsumer consumer(
-          UnpooledSegment::make(copy_of(data.subspan(at, std::min(segment, data.size() - at)))));
+      BufferConsumer consumer(full_segment(target.buffer_pool(), destination,
+                                           data.subspan(at, std::min(segment, data.size() - at))));
       consumer.know_finished();
       target.add_buffer_consumer(std::move(consumer), destination);
     }

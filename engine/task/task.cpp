@@ -24,7 +24,7 @@ Task::Task(const Ports& ports, NetworkEnvironment& network,
 
 Task::~Task() = default;
 
-void Task::start() {
+void Task::start(Duration after) {
   TAILRACE_ASSERT(state_ == ExecutionState::CREATED);
   state_ = ExecutionState::DEPLOYING;
   StreamTaskHost& host = *this;
@@ -34,6 +34,13 @@ void Task::start() {
     fail(invokable_->set_up_error());  // from DEPLOYING
     return;
   }
+  if (after.ns == 0) return run();
+  ports_.timers->schedule(after, lifeline_.bind([this] {
+    if (state_ == ExecutionState::DEPLOYING && !failing_) run();
+  }));
+}
+
+void Task::run() {
   state_ = task_semantics(descriptor_->config.generation).restores_in_initializing
                ? ExecutionState::INITIALIZING
                : ExecutionState::RUNNING;

@@ -10,6 +10,7 @@
 #include "engine/scheduling/deployment.hpp"
 #include "engine/scheduling/gateways.hpp"
 #include "engine/task/stream_task.hpp"
+#include "sim/base/lifeline.hpp"
 
 namespace tailrace::engine {
 
@@ -36,7 +37,8 @@ class Task final : private StreamTaskHost {
   Task& operator=(const Task&) = delete;
 
   // DEPLOYING, then RUNNING; 1.20: INITIALIZING until the state is restored, then RUNNING.
-  void start();
+  // Its thread begins after that time; meanwhile it is DEPLOYING.
+  void start(Duration after = {});
 
   // Ignored in a terminal state.
   void cancel();
@@ -56,6 +58,8 @@ class Task final : private StreamTaskHost {
   [[nodiscard]] std::vector<std::unique_ptr<ResultPartition>> take_partitions();
 
  private:
+  void run();
+
   // StreamTaskHost
   void acknowledge(AcknowledgeCheckpoint message) override;
   void decline(DeclineCheckpoint message) override;
@@ -84,6 +88,7 @@ class Task final : private StreamTaskHost {
   std::string failure_;  // why it is on its way to FAILED
   bool failing_ = false;
   std::unique_ptr<StreamTask> invokable_;
+  base::Lifeline lifeline_;
 };
 
 }  // namespace tailrace::engine

@@ -98,7 +98,11 @@ void TaskExecutor::submit_task(std::shared_ptr<const TaskDeploymentDescriptor> d
   auto& channel_state = channel_state_of(descriptor->job);
   tasks_.push_back(std::make_unique<Task>(ports_, network_, std::move(descriptor), job_master_,
                                           owner, started_, &channel_state));
-  tasks_.back()->start();
+  // One after the other on the main thread. Flink 1.20 TaskExecutor.submitTask.
+  const Duration price = ports_.compute->price({WorkKind::kTaskDeployment, -1, 1, 0});
+  const Time now = ports_.clock->now();
+  deployed_ = std::max(deployed_, now) + price;
+  tasks_.back()->start(deployed_ - now);
 }
 
 f120::ChannelStateWriteRequestExecutorFactory& TaskExecutor::channel_state_of(JobId job) {

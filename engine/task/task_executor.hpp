@@ -81,6 +81,7 @@ class TaskExecutor final : public TaskExecutorGateway, private Task::Owner {
   std::map<JobId, std::unique_ptr<f120::ChannelStateWriteRequestExecutorFactory>> channel_state_;
   RpcAddress<JobMasterGateway> job_master_;
   TimerId heartbeat_timer_;
+  Time deployed_;  // when the last task that was submitted starts
   std::vector<std::unique_ptr<Task>> tasks_;
   base::Lifeline lifeline_;
 };

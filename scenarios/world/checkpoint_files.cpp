@@ -30,6 +30,11 @@ void CheckpointFiles::on_failed(engine::JobId job, engine::CheckpointId id) {
   if (found != checkpoints_.end()) found->second.state = State::kGone;
 }
 
+void CheckpointFiles::on_cleaning(engine::JobId job, engine::CheckpointId id, bool begins) {
+  const auto found = checkpoints_.find({job, id});
+  if (found != checkpoints_.end()) found->second.is_cleaned = begins;
+}
+
 void CheckpointFiles::on_entry_written(engine::JobId job, engine::CheckpointId id) {
   const auto found = checkpoints_.find({job, id});
   if (found != checkpoints_.end()) found->second.has_entry = true;
@@ -62,6 +67,7 @@ void CheckpointFiles::on_job_status(engine::JobId job, engine::JobStatus status)
 
 void CheckpointFiles::on_job_manager_lost() {
   for (auto& [key, checkpoint] : checkpoints_) {
+    if (checkpoint.is_cleaned) checkpoint.state = State::kAbandoned;
     switch (checkpoint.state) {
       case State::kPending:
       case State::kDoomed:
@@ -88,6 +94,7 @@ std::int32_t CheckpointFiles::newer_than(const Key& key) const {
 }
 
 bool CheckpointFiles::may_have_files(const Key& key, const Checkpoint& checkpoint) const {
+  if (checkpoint.is_cleaned) return true;
   switch (checkpoint.state) {
     case State::kPending:
     case State::kKept:

@@ -10,6 +10,7 @@
 //       - It is stored: one of the newest that the job retains, or, in a highly available
 //         store, one with an entry.
 //       - Its job has ended, and its properties keep it.
+//       - Its files are just being deleted, which takes the job manager's threads a while.
 //       - It is a completed savepoint, which is its user's. An observer does not hear where
 //         savepoints go: there are at most as many directories as savepoints that may have one.
 //       - Its leader died before it could delete it. Nobody else does so in Flink: a new leader
@@ -45,6 +46,7 @@ class CheckpointFiles {
   void on_triggered(engine::JobId job, engine::CheckpointId id, engine::CheckpointType type);
   void on_completed(engine::JobId job, engine::CheckpointId id);
   void on_failed(engine::JobId job, engine::CheckpointId id);
+  void on_cleaning(engine::JobId job, engine::CheckpointId id, bool begins);
   void on_entry_written(engine::JobId job, engine::CheckpointId id);
   void on_entry_removed(engine::JobId job, engine::CheckpointId id);
   // `status` may be any; those that end a job are of interest.
@@ -77,6 +79,7 @@ class CheckpointFiles {
     State state = State::kPending;
     bool savepoint = false;
     bool has_entry = false;
+    bool is_cleaned = false;  // its files are going, one after the other
   };
 
   [[nodiscard]] static std::string_view directory_of(std::string_view path) {

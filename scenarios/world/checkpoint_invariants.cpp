@@ -29,7 +29,14 @@ void CheckpointInvariants::on_job_status(engine::JobId job, engine::JobStatus st
   quiet_since_ = now;
 }
 
+void CheckpointInvariants::on_cleaning(Time now, bool begins) {
+  cleaning_ += begins ? 1 : -1;
+  TAILRACE_ASSERT(cleaning_ >= 0);
+  quiet_since_ = now;
+}
+
 void CheckpointInvariants::on_job_manager_lost(Time now) {
+  cleaning_ = 0;
   check_liveness(now);
   scheduling_ = false;
   stopping_ = engine::kNoCheckpoint;
@@ -125,6 +132,7 @@ void CheckpointInvariants::on_entry_read(engine::JobId job, engine::CheckpointId
 
 void CheckpointInvariants::check_liveness(Time now) const {
   if (!scheduling_ || !pending_.empty() || stopping_ != engine::kNoCheckpoint) return;
+  if (cleaning_ > 0) return;
   const Duration bound = std::max(*rules_.interval, rules_.min_pause) + rules_.timeout +
                          rules_.min_pause + rules_.store_and_calls;
   TAILRACE_ASSERT_MSG(now - quiet_since_ <= bound, "K3: no checkpoint was triggered for " +

@@ -7,8 +7,9 @@
 //   K1  Ids of one job grow strictly: none is used twice.
 //   K2  A checkpoint that is not forced starts only while fewer than `max_concurrent` are pending,
 //       savepoints counted.
-//   K3  Liveness: while periodic checkpointing is on and nothing is pending, something is triggered,
-//       or tried, within interval + timeout + minimum pause.
+//   K3  Liveness: while periodic checkpointing is on and nothing is pending or being deleted (1.20: with
+//       more deletions than checkpoints at a time none is triggered, R-3.14; and they take the job
+//       manager's threads), something is triggered, or tried, within interval + timeout + minimum pause.
 //   K4  A restart begins from the newest checkpoint that was stored, or from none if there is none
 //       (with prefer-checkpoint-for-recovery: ). With a highly available store, also across
 //       leaders: from its newest entry whose contents could be read.
@@ -50,6 +51,8 @@ class CheckpointInvariants {
   // stored last is not known for sure: a checkpoint may have been stored without anybody hearing of
   // it.
   void on_job_manager_lost(base::Time now);
+  // The files of some checkpoint are being deleted, or are gone.
+  void on_cleaning(base::Time now, bool begins);
   void on_triggered(engine::JobId job, engine::CheckpointId id, engine::CheckpointType type,
                     base::Time now);
   void on_completed(engine::JobId job, engine::CheckpointId id, engine::CheckpointType type,
@@ -84,7 +87,8 @@ class CheckpointInvariants {
   bool stored_unknown_ = false;
   bool scheduling_ = false;
   engine::CheckpointId stopping_ = engine::kNoCheckpoint;  // a synchronous savepoint is under way
-  base::Time quiet_since_;  // the last thing that had to do with checkpoints
+  std::int32_t cleaning_ = 0;  // checkpoints whose files are being deleted
+  base::Time quiet_since_;     // the last thing that had to do with checkpoints
 };
 
 }  // namespace tailrace::scenarios

@@ -43,6 +43,8 @@ Duration CostModel::price(const engine::Work& work) const {
       return price_of(costs_.restore, work);
     case engine::WorkKind::kCheckpointTrigger:
       return costs_.checkpoint_trigger * work.count;
+    case engine::WorkKind::kTaskDeployment:
+      return costs_.task_deployment * work.count;
     case engine::WorkKind::kCheckpointFinalise:
       return price_of(costs_.checkpoint_finalise, work);
   }

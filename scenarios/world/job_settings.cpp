@@ -52,6 +52,7 @@ engine::ClusterConfig cluster_config(const Scenario& scenario) {
   config.heartbeat_timeout = scenario.flink.heartbeat_timeout;
   config.ask_timeout = scenario.flink.ask_timeout;
   config.slot_request_timeout = scenario.flink.slot_request_timeout;
+  config.requirement_check_delay = scenario.flink.requirement_check_delay;
   return config;
 }
 
@@ -103,6 +104,8 @@ engine::JobSubmission job_settings(const Scenario& scenario) {
   job.checkpoints.history = flink.checkpoint_history;
   job.checkpoints.checkpoints_after_tasks_finish = flink.checkpoints_after_tasks_finish;
   job.checkpoints.claim_mode = flink.claim_mode;
+  job.checkpoints.io_pool_size = flink.io_pool_size;
+  job.checkpoints.cleaner_parallel_mode = flink.cleaner_parallel_mode;
   job.checkpoints.unaligned = unaligned;
   job.checkpoints.aligned_timeout = flink.aligned_checkpoint_timeout;
   job.restart = restart_config(flink);

@@ -238,27 +238,33 @@ void ProcessPorts::after_extra_latency(base::Callback request) {
 void ProcessPorts::get(const std::string& path, base::InplaceFunction<void(engine::Blob)> done) {
   if (!alive_) return;
   const auto found = world_.blobs->find(path);
-  fetch(found == world_.blobs->end() ? nullptr : found->second, std::move(done));
+  fetch(found == world_.blobs->end() ? nullptr : found->second, false, std::move(done));
 }
 
 void ProcessPorts::get_range(const std::string& path, std::int64_t offset, std::int64_t length,
                              base::InplaceFunction<void(engine::Blob)> done) {
-  if (!alive_) return;
-  TAILRACE_ASSERT(offset >= 0 && length >= 1);
-  const auto found = world_.blobs->find(path);
-  engine::Blob part;
-  if (found != world_.blobs->end()) {
-    const std::vector<std::byte>& whole = *found->second;
-    const auto size = static_cast<std::int64_t>(whole.size());
-    if (offset <= size && length <= size - offset) {
-      part = std::make_shared<const std::vector<std::byte>>(whole.begin() + offset,
-                                                            whole.begin() + offset + length);
-    }
-  }
-  fetch(std::move(part), std::move(done));
+  if (alive_) fetch(part_of(path, offset, length), false, std::move(done));
 }
 
-void ProcessPorts::fetch(engine::Blob blob, base::InplaceFunction<void(engine::Blob)> done) {
+void ProcessPorts::get_more(const std::string& path, std::int64_t offset, std::int64_t length,
+                            base::InplaceFunction<void(engine::Blob)> done) {
+  if (alive_) fetch(part_of(path, offset, length), true, std::move(done));
+}
+
+engine::Blob ProcessPorts::part_of(const std::string& path, std::int64_t offset,
+                                   std::int64_t length) const {
+  TAILRACE_ASSERT(offset >= 0 && length >= 1);
+  const auto found = world_.blobs->find(path);
+  if (found == world_.blobs->end()) return nullptr;
+  const std::vector<std::byte>& whole = *found->second;
+  const auto size = static_cast<std::int64_t>(whole.size());
+  if (offset > size || length > size - offset) return nullptr;
+  return std::make_shared<const std::vector<std::byte>>(whole.begin() + offset,
+                                                        whole.begin() + offset + length);
+}
+
+void ProcessPorts::fetch(engine::Blob blob, bool is_open,
+                         base::InplaceFunction<void(engine::Blob)> done) {
   const std::int64_t size = blob == nullptr ? 0 : static_cast<std::int64_t>(blob->size());
   struct Request {
     engine::Blob blob;
@@ -267,17 +273,30 @@ void ProcessPorts::fetch(engine::Blob blob, base::InplaceFunction<void(engine::B
   auto request = std::make_unique<Request>();
   request->blob = std::move(blob);
   request->done = std::move(done);
-  after_extra_latency([this, size, request = std::move(request)]() mutable {
-    world_.reads->get(size, owner(), [request = std::move(request)](sim::StorageStatus status) {
+  const auto crossed = [](std::unique_ptr<Request> over) {
+    return [request = std::move(over)](sim::StorageStatus status) {
       request->done(status == sim::StorageStatus::kOk ? request->blob : nullptr);
-    });
+    };
+  };
+  if (is_open) return world_.reads->get_part(size, owner(), crossed(std::move(request)));
+  after_extra_latency([this, size, crossed, request = std::move(request)]() mutable {
+    world_.reads->get(size, owner(), crossed(std::move(request)));
   });
 }
 
-// Takes effect at once: nobody waits for a deletion, and nobody may read what is deleted. The dead
-// delete nothing.
+// Takes effect at once: nobody may read what is deleted. Who waits for the answer of the store asks for
+// it (`when_removed`). The dead delete nothing.
 void ProcessPorts::remove(const std::string& path) {
   if (alive_) world_.blobs->erase(path);
+}
+
+void ProcessPorts::when_removed(base::InplaceFunction<void()> done) {
+  if (!alive_) return;
+  after_extra_latency(
+      [this, done = std::make_unique<base::InplaceFunction<void()>>(std::move(done))]() mutable {
+        // Whether the store has done it or not is all the same to who asked (Flink logs it).
+        world_.store->touch(owner(), [done = std::move(done)](sim::StorageStatus) { (*done)(); });
+      });
 }
 
 void ProcessPorts::remove_directory(const std::string& path) {

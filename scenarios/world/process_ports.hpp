@@ -186,10 +186,16 @@ class ProcessPorts final : private engine::Clock,
   void get(const std::string& path, base::InplaceFunction<void(engine::Blob)> done) override;
   void get_range(const std::string& path, std::int64_t offset, std::int64_t length,
                  base::InplaceFunction<void(engine::Blob)> done) override;
+  void get_more(const std::string& path, std::int64_t offset, std::int64_t length,
+                base::InplaceFunction<void(engine::Blob)> done) override;
+  void when_removed(base::InplaceFunction<void()> done) override;
   void remove(const std::string& path) override;
   void remove_directory(const std::string& path) override;
   // Hands out `blob`, which may be null, when its bytes have come.
-  void fetch(engine::Blob blob, base::InplaceFunction<void(engine::Blob)> done);
+  // `is_open`: the bytes cross without a request of their own.
+  void fetch(engine::Blob blob, bool is_open, base::InplaceFunction<void(engine::Blob)> done);
+  [[nodiscard]] engine::Blob part_of(const std::string& path, std::int64_t offset,
+                                     std::int64_t length) const;
   // RandomDraws
   std::int64_t uniform(std::string_view stream, std::int64_t low, std::int64_t high) override;
   std::optional<Time> fixed_time(std::string_view stream) override;

@@ -96,6 +96,10 @@ class RunRecorder final : public engine::Observer {
   void on_checkpoint_completed(engine::JobId job, const engine::CheckpointMetaData& meta,
                                const engine::CheckpointOptions& options,
                                std::int64_t state_bytes) override;
+  void on_checkpoint_cleaning(engine::JobId job, engine::CheckpointId id, bool begins) override {
+    files_.on_cleaning(job, id, begins);
+    invariants_.on_cleaning(simulation_->now(), begins);
+  }
   void on_checkpoint_failed(engine::JobId job, engine::CheckpointId id,
                             engine::CheckpointFailureReason reason) override;
   void on_checkpoint_entry_sent(engine::JobId job, engine::CheckpointId id) override;

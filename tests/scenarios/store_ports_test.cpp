@@ -21,6 +21,7 @@ class StorePorts : public testing::Test {
   StorePorts() {
     world_.simulation = &simulation_;
     world_.store = &store_;
+    world_.reads = &store_;
     world_.blobs = &blobs_;
     world_.removed = &removed_;
     world_.trouble = &trouble_;
@@ -64,6 +65,32 @@ TEST_F(StorePorts, ARangeCostsTheTimeOfItsOwnBytes) {
   ASSERT_NE(part, nullptr);
   EXPECT_EQ(part->size(), 2'000U);
   EXPECT_EQ(simulation_.now() - before, Duration::millis(12));
+}
+
+TEST_F(StorePorts, WhatIsOpenIsReadOnWithoutAnotherRequest) {
+  put("chk-1/a", 10'000);
+  simulation_.run();
+  const Time before = simulation_.now();
+  engine::Blob part;
+  store().get_more("chk-1/a", 5'000, 2'000, [&](engine::Blob blob) { part = std::move(blob); });
+  simulation_.run();
+  ASSERT_NE(part, nullptr);
+  EXPECT_EQ(part->size(), 2'000U);
+  EXPECT_EQ(simulation_.now() - before, Duration::millis(2));
+}
+
+TEST_F(StorePorts, ARemovalTakesEffectAtOnceAndIsAnsweredAfterARequest) {
+  put("chk-1/a", 100);
+  simulation_.run();
+  const Time before = simulation_.now();
+  bool answered = false;
+  store().remove("chk-1/a");
+  store().when_removed([&] { answered = true; });
+  EXPECT_FALSE(answered);
+  EXPECT_FALSE(blobs_.contains("chk-1/a"));
+  simulation_.run();
+  EXPECT_TRUE(answered);
+  EXPECT_EQ(simulation_.now() - before, Duration::millis(10));
 }
 
 TEST_F(StorePorts, ARangeBeyondTheEndIsNoRange) {

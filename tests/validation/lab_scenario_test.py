@@ -239,7 +239,12 @@ class Text(unittest.TestCase):
         }
         self.assertEqual(
             converter(result).flink(),
-            {"version": "1.20", "pipeline.object-reuse": True, "web.checkpoints.history": 5000},
+            {
+                "version": "1.20",
+                "pipeline.object-reuse": True,
+                "web.checkpoints.history": 5000,
+                "slotmanager.requirement-check.delay": "50 ms",
+            },
         )
 
     def test_no_path_of_the_lab_is_left_in_any_scenario(self):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/checkpoint/f120/checkpoint_deletion.hpp"
 #include "engine/checkpoint/f120/vertex_finished_state_checker.hpp"
 #include "engine/checkpoint/metadata/metadata_v4_serializer.hpp"
 #include "sim/base/assert.hpp"
@@ -79,10 +80,33 @@ bool CheckpointCoordinator120::add_master_hook(AsynchronousMasterHook& hook) {
 
 // ---- Messages
 
+// Flink 1.20 ExecutionGraphHandler.processCheckpointCoordinatorMessage: what tasks say about
+// checkpoints is handled by the I/O executor.
+void CheckpointCoordinator120::on_io(IoExecutor::Work work) {
+  if (services_.io_executor != nullptr) {
+    services_.io_executor->execute(std::move(work));
+  } else {
+    work([] {});
+  }
+}
+
 void CheckpointCoordinator120::receive_acknowledge_message(AcknowledgeCheckpoint message,
                                                            AcknowledgeDone done) {
-  locked([this, message = std::move(message), done = std::move(done)]() mutable {
-    acknowledge_locked(message, std::move(done));
+  struct Acknowledging {
+    AcknowledgeCheckpoint message;
+    AcknowledgeDone done;
+    IoExecutor::Done thread_free;
+  };
+  auto boxed =
+      std::make_shared<Acknowledging>(Acknowledging{std::move(message), std::move(done), {}});
+  on_io([this, boxed = std::move(boxed)](IoExecutor::Done thread_free) {
+    boxed->thread_free = std::move(thread_free);
+    locked([this, boxed] {
+      acknowledge_locked(boxed->message, [boxed](AcknowledgeOutcome result) {
+        if (boxed->done) boxed->done(result);
+        boxed->thread_free();
+      });
+    });
   });
 }
 
@@ -146,27 +170,38 @@ void CheckpointCoordinator120::discard_subtask_state(const AcknowledgeCheckpoint
 }
 
 void CheckpointCoordinator120::receive_decline_message(DeclineCheckpoint message) {
-  locked([this, message] {
-    if (shutdown_) return;
-    TAILRACE_ASSERT(message.job == configuration_.job);
-    const auto found = pending_.find(message.checkpoint_id);
-    if (found == pending_.end()) return;
-    const Pending pending = found->second;
-    TAILRACE_ASSERT(!pending->is_disposed());  // C4
-    const PendingCheckpoint120::Task* task = pending->find_task(message.attempt);
-    services_.observer->on_checkpoint_declined(
-        configuration_.job, pending->id(),
-        task == nullptr ? SubtaskRef{-1, -1, 0}
-                        : SubtaskRef{task->vertex_index, task->subtask, task->attempt_number},
-        message.reason);
-    abort_pending_checkpoint(pending, message.reason, message.attempt);
+  on_io([this, message](IoExecutor::Done thread_free) mutable {
+    locked([this, message, thread_free = std::move(thread_free)]() mutable {
+      decline_locked(message);
+      thread_free();
+    });
   });
 }
 
+void CheckpointCoordinator120::decline_locked(const DeclineCheckpoint& message) {
+  if (shutdown_) return;
+  TAILRACE_ASSERT(message.job == configuration_.job);
+  const auto found = pending_.find(message.checkpoint_id);
+  if (found == pending_.end()) return;
+  const Pending pending = found->second;
+  TAILRACE_ASSERT(!pending->is_disposed());  // C4
+  const PendingCheckpoint120::Task* task = pending->find_task(message.attempt);
+  services_.observer->on_checkpoint_declined(
+      configuration_.job, pending->id(),
+      task == nullptr ? SubtaskRef{-1, -1, 0}
+                      : SubtaskRef{task->vertex_index, task->subtask, task->attempt_number},
+      message.reason);
+  abort_pending_checkpoint(pending, message.reason, message.attempt);
+}
+
 void CheckpointCoordinator120::report_checkpoint_metrics(const ReportCheckpointMetrics& message) {
-  locked([this, message] {
-    TAILRACE_ASSERT(message.job == configuration_.job);
-    report_incomplete(message.checkpoint_id, message.attempt, message.metrics);
+  auto boxed = std::make_unique<ReportCheckpointMetrics>(message);
+  on_io([this, boxed = std::move(boxed)](IoExecutor::Done thread_free) mutable {
+    locked([this, boxed = std::move(boxed), thread_free = std::move(thread_free)]() mutable {
+      TAILRACE_ASSERT(boxed->job == configuration_.job);
+      report_incomplete(boxed->checkpoint_id, boxed->attempt, boxed->metrics);
+      thread_free();
+    });
   });
 }
 
@@ -223,6 +258,9 @@ void CheckpointCoordinator120::release_states(const Pending& pending) {
       [this, pending](base::InplaceFunction<void(), 128> done) {
         FileNames paths;
         pending->append_private_files(paths);
+        if (services_.io_executor != nullptr) {
+          return delete_failed(pending, paths, std::move(done));
+        }
         for (const std::string* path : paths) services_.storage->discard_file(*path);
         if (pending->location().has_value()) {
           services_.storage->dispose_on_failure(pending->id(), *pending->location());
@@ -230,6 +268,36 @@ void CheckpointCoordinator120::release_states(const Pending& pending) {
         done();
       },
       [this] { schedule_trigger_request(); });
+}
+
+// Its object gives up what names the files before they are deleted: their names are copied.
+void CheckpointCoordinator120::delete_failed(const Pending& pending, const FileNames& paths,
+                                             base::InplaceFunction<void(), 128> done) {
+  auto names = std::make_shared<std::vector<std::string>>();
+  for (const std::string* path : paths) names->push_back(*path);
+  CheckpointDeletion deletion;
+  for (const std::string& name : *names) deletion.files.push_back(&name);
+  deletion.owner = names;
+  deletion.parallel = configuration_.cleaner_parallel_mode;
+  const CheckpointId id = pending->id();
+  if (pending->location().has_value()) {
+    services_.observer->on_checkpoint_cleaning(configuration_.job, id, true);
+    auto where = std::make_unique<CheckpointStorageLocation>(*pending->location());
+    deletion.location = [storage = services_.storage, id,
+                         where = std::move(where)](CheckpointStorage::Deleted deleted) {
+      storage->delete_failed(id, *where, std::move(deleted));
+    };
+    auto then = std::make_unique<base::InplaceFunction<void(), 128>>(std::move(done));
+    deletion.done = [observer = services_.observer, job = configuration_.job, id,
+                     then = std::move(then)] {
+      observer->on_checkpoint_cleaning(job, id, false);
+      (*then)();
+    };
+  } else {
+    deletion.location = [](CheckpointStorage::Deleted deleted) { deleted(); };
+    deletion.done = std::move(done);
+  }
+  delete_on(*services_.io_executor, *services_.storage, std::move(deletion));
 }
 
 void CheckpointCoordinator120::send_aborted_messages(const PendingCheckpoint120& pending) {

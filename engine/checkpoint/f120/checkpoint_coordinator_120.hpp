@@ -32,6 +32,7 @@
 #include "engine/checkpoint/f120/checkpoints_cleaner.hpp"
 #include "engine/checkpoint/f120/completed_checkpoint_store_120.hpp"
 #include "engine/checkpoint/f120/default_checkpoint_plan_calculator.hpp"
+#include "engine/checkpoint/f120/io_executor.hpp"
 #include "engine/checkpoint/f120/operator_coordinator_checkpoint_context.hpp"
 #include "engine/checkpoint/f120/pending_checkpoint_120.hpp"
 #include "engine/checkpoint/fail_job_callback.hpp"
@@ -59,6 +60,7 @@ struct CheckpointCoordinatorConfiguration120 {
   Duration aligned_timeout{};  // 0: unaligned from the start
   // Name of the random stream of the first delay (M-4), drawn in whole milliseconds.
   std::string random_stream = "checkpoint.initial-delay";
+  bool cleaner_parallel_mode = true;  // state.checkpoint.cleaner.parallel-mode
 
   // What Flink would not accept; none: it is fine. A job's interval below 10 ms is no error
   // there, but means none; whoever makes a configuration of it sees to that.
@@ -82,6 +84,7 @@ struct CheckpointCoordinatorServices120 {
   const DefaultCheckpointPlanCalculator* plans = nullptr;
   FailJobCallback* fail_job = nullptr;            // hears of a remote store that fails
   ScheduleListener* schedule_listener = nullptr;  // may be null
+  IoExecutor* io_executor = nullptr;              // null: what may block never waits for a thread
 };
 
 class CheckpointCoordinator120 final : public CheckpointCoordinator {
@@ -164,6 +167,9 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   template <typename Body>
   void on_timer(Body body);
 
+  // On a thread of the I/O executor, which it keeps until the callback is called.
+  void on_io(IoExecutor::Work work);
+
   // Triggering, checkpoint_coordinator_120_trigger.cpp.
   void submit(CheckpointProperties properties, std::string target_directory, bool periodic,
               CheckpointDone done);
@@ -176,6 +182,7 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
                         std::unique_ptr<CheckpointPlan> plan);
   void create_pending_checkpoint(const Phase& phase, CheckpointId id, CheckpointPlan plan);
   void initialize_location(const Phase& phase);
+  void make_location(const Phase& phase, IoExecutor::Done thread_free);
   void snapshot_coordinators(const Phase& phase);
   void acknowledge_coordinators(const Phase& phase);
   void snapshot_master_state(const Phase& phase);
@@ -201,6 +208,7 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   // Ending, checkpoint_coordinator_120.cpp.
   void stop_scheduler_locked();
   void acknowledge_locked(AcknowledgeCheckpoint& message, AcknowledgeDone done);
+  void decline_locked(const DeclineCheckpoint& message);
   void discard_subtask_state(const AcknowledgeCheckpoint& message);
   // Statistics, checkpoint_coordinator_120_stats.cpp.
   CheckpointStatsPtr report_pending(const CheckpointMetaData& meta, const CheckpointPlan& plan,
@@ -221,6 +229,8 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
   void abort_pending_checkpoints_if(Predicate predicate, CheckpointFailureReason reason);
   void send_aborted_messages(const PendingCheckpoint120& pending);
   void release_states(const Pending& pending);
+  void delete_failed(const Pending& pending, const FileNames& paths,
+                     base::InplaceFunction<void(), 128> done);
   void begin_finalisation(const Pending& pending, Finalised then);
   void on_metadata_written(PutStatus status);
   void on_stored(CompletedCheckpointStore120::Outcome outcome);

@@ -135,11 +135,20 @@ void CheckpointCoordinator120::start_triggering(CheckpointTriggerRequestPtr requ
       services_.plans->calculate_checkpoint_plan();
   if (!plan.ok()) return complete_trigger_promise(phase, plan.error());
   // On an executor, without the lock.
-  services_.id_counter->get_and_increment_async(lifeline_.bind(
-      [this, phase, plan = std::make_unique<CheckpointPlan>(std::move(plan).value())](
-          std::optional<CheckpointId> id) mutable {
-        on_checkpoint_id(phase, id, std::move(plan));
-      }));
+  on_io([this, phase, plan = std::make_unique<CheckpointPlan>(std::move(plan).value())](
+            IoExecutor::Done thread_free) mutable {
+    struct Counting {
+      std::unique_ptr<CheckpointPlan> plan;
+      IoExecutor::Done thread_free;
+    };
+    services_.id_counter->get_and_increment_async(lifeline_.bind(
+        [this, phase,
+         counting = std::make_unique<Counting>(Counting{std::move(plan), std::move(thread_free)})](
+            std::optional<CheckpointId> id) mutable {
+          on_checkpoint_id(phase, id, std::move(counting->plan));
+          counting->thread_free();
+        }));
+  });
 }
 
 void CheckpointCoordinator120::on_checkpoint_id(const Phase& phase, std::optional<CheckpointId> id,
@@ -203,6 +212,12 @@ void CheckpointCoordinator120::create_pending_checkpoint(const Phase& phase, Che
 }
 
 void CheckpointCoordinator120::initialize_location(const Phase& phase) {
+  on_io([this, phase](IoExecutor::Done thread_free) mutable {
+    make_location(phase, std::move(thread_free));
+  });
+}
+
+void CheckpointCoordinator120::make_location(const Phase& phase, IoExecutor::Done thread_free) {
   const CheckpointTriggerRequest& request = *phase->request;
   const CheckpointId id = phase->pending->id();
   std::optional<CheckpointStorageLocation> location =
@@ -210,7 +225,8 @@ void CheckpointCoordinator120::initialize_location(const Phase& phase) {
           ? services_.storage->initialize_location_for_savepoint(id, request.target_directory)
           : services_.storage->initialize_location_for_checkpoint(id);
   if (!location.has_value()) {
-    return complete_trigger_promise(phase, CheckpointFailureReason::IO_EXCEPTION);
+    complete_trigger_promise(phase, CheckpointFailureReason::IO_EXCEPTION);
+    return thread_free();
   }
   const auto made = [this, phase](CheckpointStorageLocation where) {
     on_timer([this, phase, where = std::make_unique<CheckpointStorageLocation>(std::move(where))] {
@@ -220,12 +236,21 @@ void CheckpointCoordinator120::initialize_location(const Phase& phase) {
     });
   };
   const Duration price = services_.compute->price({WorkKind::kCheckpointTrigger, -1, 1, 0});
-  if (price.ns == 0) return made(std::move(*location));
-  // Made by a thread of the I/O executor.
+  if (price.ns == 0) {
+    made(std::move(*location));
+    return thread_free();
+  }
+  struct Making {
+    CheckpointStorageLocation where;
+    IoExecutor::Done thread_free;
+  };
   services_.compute->run(
       {}, price,
-      lifeline_.bind([made, where = std::make_unique<CheckpointStorageLocation>(
-                                std::move(*location))] { made(std::move(*where)); }));
+      lifeline_.bind([made, making = std::make_unique<Making>(
+                                Making{std::move(*location), std::move(thread_free)})]() mutable {
+        made(std::move(making->where));
+        making->thread_free();
+      }));
 }
 
 void CheckpointCoordinator120::snapshot_coordinators(const Phase& phase) {

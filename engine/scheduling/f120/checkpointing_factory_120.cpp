@@ -6,6 +6,7 @@
 #include "engine/checkpoint/checkpoint_id_counter.hpp"
 #include "engine/checkpoint/checkpoint_storage.hpp"
 #include "engine/checkpoint/f120/checkpoint_coordinator_120.hpp"
+#include "engine/checkpoint/f120/checkpoint_deletion.hpp"
 #include "engine/checkpoint/f120/checkpoint_failure_manager_120.hpp"
 #include "engine/checkpoint/f120/checkpoint_stats_120.hpp"
 #include "engine/checkpoint/f120/checkpoints_cleaner.hpp"
@@ -37,10 +38,10 @@ class JobCheckpointing120 final : public JobCheckpointing {
             storage_.discard_file(stream_name(handle));
           }
         }),
+        io_executor_(context_.config.io_pool_size),
         cleaner_(
             [this](CompletedCheckpointPtr checkpoint, base::InplaceFunction<void(), 128> done) {
-              discard_unneeded_checkpoint(*checkpoint, store_->checkpoints(), storage_);
-              done();
+              discard(std::move(checkpoint), std::move(done));
             }),
         store_(make_store()),
         id_counter_(make_counter()),
@@ -58,11 +59,41 @@ class JobCheckpointing120 final : public JobCheckpointing {
                           [this, status, done = std::make_unique<ShutdownDone>(std::move(done))] {
                             store_->shutdown(status);
                             id_counter_->shutdown(status);
+                            io_executor_.let_all_run();
                             if (*done) (*done)();
                           });
   }
 
  private:
+  // Flink 1.20 CompletedCheckpoint.CompletedCheckpointDiscardObject: states, metadata, then the location.
+  void discard(CompletedCheckpointPtr checkpoint, base::InplaceFunction<void(), 128> done) {
+    struct Discarded {
+      CompletedCheckpointPtr checkpoint;
+      std::string metadata;
+      base::InplaceFunction<void(), 128> done;
+    };
+    const auto discarded = std::make_shared<Discarded>();
+    discarded->metadata = checkpoint->location.metadata_path();
+    discarded->checkpoint = std::move(checkpoint);
+    discarded->done = std::move(done);
+    const CompletedCheckpoint& gone = *discarded->checkpoint;
+    CheckpointDeletion deletion;
+    deletion.files = unneeded_files(gone, store_->checkpoints());
+    deletion.files.push_back(&discarded->metadata);
+    deletion.owner = discarded;
+    deletion.parallel = context_.config.cleaner_parallel_mode;
+    deletion.location = [this, discarded](CheckpointStorage::Deleted deleted) {
+      storage_.delete_location(discarded->checkpoint->location, std::move(deleted));
+    };
+    deletion.done = [this, discarded] {
+      const CompletedCheckpoint& deleted = *discarded->checkpoint;
+      if (deleted.statistics != nullptr) deleted.statistics->set_discarded();
+      context_.ports.observer->on_checkpoint_cleaning(context_.job, deleted.id, false);
+      discarded->done();
+    };
+    context_.ports.observer->on_checkpoint_cleaning(context_.job, gone.id, true);
+    delete_on(io_executor_, storage_, std::move(deletion));
+  }
   [[nodiscard]] std::unique_ptr<CompletedCheckpointStore120> make_store() {
     const StoredJob& stored = context_.stored;
     if (stored.handles == nullptr) {
@@ -104,6 +135,7 @@ class JobCheckpointing120 final : public JobCheckpointing {
     configuration.exactly_once = context_.tasks.mode == CheckpointingMode::EXACTLY_ONCE;
     configuration.unaligned = config.unaligned;
     configuration.aligned_timeout = config.aligned_timeout;
+    configuration.cleaner_parallel_mode = config.cleaner_parallel_mode;
     TAILRACE_ASSERT(!configuration.problem().has_value());
     return configuration;
   }
@@ -122,12 +154,14 @@ class JobCheckpointing120 final : public JobCheckpointing {
             .stats_tracker = stats_tracker_.get(),
             .plans = &plans_,
             .fail_job = context_.fail_job,
-            .schedule_listener = nullptr};
+            .schedule_listener = nullptr,
+            .io_executor = &io_executor_};
   }
 
   CoordinatorContext context_;
   FsCheckpointStorage storage_;
   SharedStateRegistry120 registry_;
+  IoExecutor io_executor_;
   CheckpointsCleaner cleaner_;
   std::unique_ptr<CompletedCheckpointStore120> store_;
   std::unique_ptr<CheckpointIDCounter> id_counter_;

@@ -16,7 +16,7 @@ constexpr std::int64_t kLengthBytes = 4;
 }  // namespace
 
 void SequentialChannelStateReader::add(std::int32_t outer, std::int32_t inner, std::int32_t subtask,
-                                       const std::vector<std::int64_t>& offsets, std::int64_t size,
+                                       const std::vector<std::int64_t>& offsets,
                                        const StreamStateHandlePtr& stream) {
   if (offsets.empty()) return;
   auto file = std::find_if(files_.begin(), files_.end(), [&stream](const File& known) {
@@ -26,10 +26,8 @@ void SequentialChannelStateReader::add(std::int32_t outer, std::int32_t inner, s
   for (const Source& known : file->sources) {
     twice_ = twice_ || (known.outer == outer && known.inner == inner && known.subtask == subtask);
   }
-  // All pieces but one are at least their length.
-  const auto others = static_cast<std::int64_t>(offsets.size()) - 1;
   for (const std::int64_t offset : offsets) {
-    file->sources.push_back({offset, offset + size - others * kLengthBytes, outer, inner, subtask});
+    file->sources.push_back({offset, outer, inner, subtask});
   }
 }
 
@@ -54,47 +52,64 @@ void SequentialChannelStateReader::read_next_file() {
     finish(std::nullopt);
     return;
   }
-  const File& file = files_[next_];
-  if (const auto* in_line = std::get_if<ByteStreamStateHandle>(file.stream.get())) {
-    ports_.timers->schedule(
-        {}, lifeline_.bind([this, in_line] { read_file(files_[next_], in_line->bytes, 0); }));
+  piece_ = 0;
+  is_open_ = false;
+  if (const auto* in_line = std::get_if<ByteStreamStateHandle>(files_[next_].stream.get())) {
+    ports_.timers->schedule({}, lifeline_.bind([this, in_line] { read_inline(in_line->bytes); }));
     return;
   }
-  const auto& stored = std::get<FileStateHandle>(*file.stream);
-  const std::int64_t begin = file.sources.front().offset;
-  std::int64_t end = 0;
-  for (const Source& source : file.sources) end = std::max(end, source.end_at_most);
-  if (stored.size_bytes >= 0) end = std::min(end, stored.size_bytes);
-  if (end <= begin) {
-    finish("Channel state in " + stored.path + " ends before it begins");
-    return;
-  }
-  ports_.blobs->get_range(stored.path, begin, end - begin, lifeline_.bind([this, begin](Blob blob) {
-    if (blob == nullptr) {
-      finish("Could not read channel state from " + stream_name(*files_[next_].stream));
-    } else {
-      read_file(files_[next_], *blob, begin);
+  fetch_length();
+}
+
+void SequentialChannelStateReader::read_inline(const std::vector<std::byte>& bytes) {
+  const std::span<const std::byte> all(bytes);
+  for (const Source& source : files_[next_].sources) {
+    const auto at = static_cast<std::size_t>(source.offset);
+    if (all.size() < at + kLengthBytes) return finish("Channel state ends within a length");
+    const std::size_t length = get_int32(all.data() + at);
+    if (all.size() - at - kLengthBytes < length) {
+      return finish("Channel state ends within a buffer");
     }
+    if (length == 0) continue;
+    on_piece_({source.outer, source.inner, source.subtask, all.subspan(at + kLengthBytes, length)});
+  }
+  ++next_;
+  read_next_file();
+}
+
+void SequentialChannelStateReader::fetch(std::int64_t offset, std::int64_t length,
+                                         base::InplaceFunction<void(Blob)> done) {
+  const auto& stored = std::get<FileStateHandle>(*files_[next_].stream);
+  if (std::exchange(is_open_, true)) {
+    ports_.blobs->get_more(stored.path, offset, length, std::move(done));
+  } else {
+    ports_.blobs->get_range(stored.path, offset, length, std::move(done));
+  }
+}
+
+void SequentialChannelStateReader::fetch_length() {
+  const std::int64_t offset = files_[next_].sources[piece_].offset;
+  fetch(offset, kLengthBytes, lifeline_.bind([this](Blob blob) {
+    if (blob == nullptr) {
+      return finish("Could not read channel state from " + stream_name(*files_[next_].stream));
+    }
+    fetch_bytes(get_int32(blob->data()));
   }));
 }
 
-void SequentialChannelStateReader::read_file(const File& file, std::span<const std::byte> bytes,
-                                             std::int64_t begin) {
-  for (const Source& source : file.sources) {
-    const auto at = static_cast<std::size_t>(source.offset - begin);
-    if (bytes.size() < at + kLengthBytes) {
-      finish("Channel state ends within a length");
-      return;
-    }
-    const std::size_t length = get_int32(bytes.data() + at);
-    if (bytes.size() - at - kLengthBytes < length) {
-      finish("Channel state ends within a buffer");
-      return;
-    }
-    if (length == 0) continue;
-    on_piece_(
-        {source.outer, source.inner, source.subtask, bytes.subspan(at + kLengthBytes, length)});
-  }
+void SequentialChannelStateReader::fetch_bytes(std::int64_t length) {
+  if (length == 0) return next_piece();
+  const std::int64_t offset = files_[next_].sources[piece_].offset + kLengthBytes;
+  fetch(offset, length, lifeline_.bind([this](Blob blob) {
+    if (blob == nullptr) return finish("Channel state ends within a buffer");
+    const Source& source = files_[next_].sources[piece_];
+    on_piece_({source.outer, source.inner, source.subtask, *blob});
+    next_piece();
+  }));
+}
+
+void SequentialChannelStateReader::next_piece() {
+  if (++piece_ < files_[next_].sources.size()) return fetch_length();
   ++next_;
   read_next_file();
 }

@@ -1,8 +1,9 @@
 // Reads back the buffers in flight that a subtask is restored with.
 //
 // Flink 1.20 SequentialChannelStateReaderImpl (spec rescale.md S-4.2): file by file, in a file by
-// ascending offset. Of a file that is shared with other subtasks it fetches from the first piece on to
-// where the last one may end; which bytes between belong to others, handles do not tell.
+// ascending offset. A file is opened once, and read buffer by buffer, each of which is handed on as soon
+// as it is there: while later ones are still on their way the task may work on it. What lies between two
+// pieces belongs to other subtasks and is skipped.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +43,7 @@ class SequentialChannelStateReader {
   void read(const std::vector<ChannelStateHandle<Info>>& handles, OnPiece on_piece, Done done) {
     for (const auto& handle : handles) {
       const auto [outer, inner] = handle.info;
-      add(outer, inner, handle.subtask, handle.offsets, handle.size_bytes, handle.delegate);
+      add(outer, inner, handle.subtask, handle.offsets, handle.delegate);
     }
     start(std::move(on_piece), std::move(done));
   }
@@ -50,7 +51,6 @@ class SequentialChannelStateReader {
  private:
   struct Source {
     std::int64_t offset = 0;
-    std::int64_t end_at_most = 0;
     std::int32_t outer = 0;
     std::int32_t inner = 0;
     std::int32_t subtask = 0;
@@ -61,16 +61,22 @@ class SequentialChannelStateReader {
   };
 
   void add(std::int32_t outer, std::int32_t inner, std::int32_t subtask,
-           const std::vector<std::int64_t>& offsets, std::int64_t size,
-           const StreamStateHandlePtr& stream);
+           const std::vector<std::int64_t>& offsets, const StreamStateHandlePtr& stream);
   void start(OnPiece on_piece, Done done);
   void read_next_file();
-  void read_file(const File& file, std::span<const std::byte> bytes, std::int64_t begin);
+  void read_inline(const std::vector<std::byte>& bytes);
+  // Of the piece that is next: its length, then its bytes.
+  void fetch_length();
+  void fetch_bytes(std::int64_t length);
+  void fetch(std::int64_t offset, std::int64_t length, base::InplaceFunction<void(Blob)> done);
+  void next_piece();
   void finish(std::optional<std::string> error);
 
   const Ports& ports_;
   std::vector<File> files_;
-  std::size_t next_ = 0;
+  std::size_t next_ = 0;   // file
+  std::size_t piece_ = 0;  // in that file
+  bool is_open_ = false;   // that file
   bool twice_ = false;
   OnPiece on_piece_;
   Done done_;

@@ -154,6 +154,26 @@ TEST(Scheduler, ATaskManagerIsLostWhenItsHeartbeatsStop) {  // S-6.26 to S-6.28
   EXPECT_EQ(cluster.vertex(job, 0, 1).execution().slot->task_manager.process, Cluster::process(2));
 }
 
+// Flink 1.20 FineGrainedSlotManager: it looks at changed requirements after a delay, once for all that have
+// changed until then. A restart has declared its slots before.
+TEST(Scheduler, ANewJobWaitsUntilTheSlotManagerLooks) {
+  ClusterConfig config;
+  config.requirement_check_delay = 50_ms;
+  Cluster cluster(2, config);
+  const JobId job = cluster.submit(Cluster::job(1, 1, PartitionerKind::kHash));  // 10 ms pass
+  EXPECT_EQ(cluster.vertex(job, 0, 0).state(), ExecutionState::SCHEDULED);
+  const JobId second = cluster.submit(Cluster::job(1, 1, PartitionerKind::kHash));
+  cluster.world.run_until(Time{} + 49_ms);
+  EXPECT_EQ(cluster.vertex(job, 0, 0).state(), ExecutionState::SCHEDULED);
+  cluster.world.run_until(Time{} + 60_ms);
+  EXPECT_TRUE(cluster.all_running(job));
+  EXPECT_TRUE(cluster.all_running(second));
+
+  cluster.fail(job, 0, 0);
+  cluster.world.run_for(1_s + 10_ms);  // its delay, and calls
+  EXPECT_TRUE(cluster.all_running(job));
+}
+
 TEST(Scheduler, UnansweredCancelCallsEndAfterFourAskTimeouts) {  // S-6.18, S-6.28b
   Cluster cluster(2);
   JobSubmission submission = Cluster::job(2, 2, PartitionerKind::kHash);

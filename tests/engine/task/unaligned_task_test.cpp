@@ -163,6 +163,24 @@ TEST_F(Unaligned, ARestoredTaskTakesUnalignedCheckpointsAgain) {
   EXPECT_EQ(first + second + records_of(tasks_.downstream), all_);
 }
 
+// What was read back takes segments of its partition: a task that has it may not fill the pool besides.
+TEST_F(Unaligned, RestartsDoNotAddToWhatIsInFlight) {
+  std::vector<std::int64_t> in_flight;
+  start();
+  for (CheckpointId id = 1; id <= 4; ++id) {
+    if (id > 1) restart();
+    const Time begin = world_.now();
+    world_.run_until(begin + Duration::millis(60));
+    source_->trigger(id, options({}));
+    world_.run_until(begin + Duration::millis(100));
+    ASSERT_EQ(reader_->acknowledged, std::vector<CheckpointId>{id});
+    in_flight.push_back(channel_bytes(*source_));
+  }
+  const std::int64_t pool = 64 * (2 + 8);  // one subpartition: exclusive and floating buffers
+  for (const std::int64_t bytes : in_flight)
+    EXPECT_LE(bytes, pool + 64) << testing::PrintToString(in_flight);
+}
+
 TEST_F(Unaligned, ABarrierThatMayTimeOutOvertakesWhenItsTimeIsUp) {
   start();
   world_.run_until_ms(100);
