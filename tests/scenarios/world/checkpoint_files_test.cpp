@@ -49,6 +49,29 @@ TEST(CheckpointFiles, APendingCheckpointMayWriteAndAFailedOneLeavesNothing) {
   expect_allowed(files, {});
 }
 
+TEST(CheckpointFiles, WhatIsBeingDeletedMayBeThereUntilItIsGone) {
+  CheckpointFiles files({});
+  complete(files, 1);
+  complete(files, 2);
+  files.on_cleaning(kFilesJob, 1, true);
+  expect_allowed(files, files_of(1));
+  files.on_cleaning(kFilesJob, 1, false);
+  expect_broken(files, files_of(1));
+  expect_allowed(files, files_of(2));
+}
+
+TEST(CheckpointFiles, WhatADeadLeaderWasDeletingStays) {
+  CheckpointFiles files({});
+  complete(files, 1);
+  complete(files, 2);
+  complete(files, 3);
+  files.on_cleaning(kFilesJob, 1, true);
+  files.on_cleaning(kFilesJob, 1, false);
+  files.on_cleaning(kFilesJob, 2, true);
+  files.on_job_manager_lost();
+  expect_allowed(files, files_of(2));
+}
+
 TEST(CheckpointFiles, FilesOfNobodyStopTheRun) {
   CheckpointFiles files({});
   complete(files, 1);

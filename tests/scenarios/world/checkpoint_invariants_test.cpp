@@ -82,6 +82,17 @@ TEST(CheckpointInvariants, SilenceLongerThanIntervalTimeoutAndPauseStopsTheRun) 
   EXPECT_NO_THROW(invariants.check_liveness(at(2700)));
 }
 
+TEST(CheckpointInvariants, NothingIsDueWhileFilesAreDeleted) {
+  CheckpointInvariants invariants = running(rules());
+  invariants.on_cleaning(at(100), true);
+  invariants.on_cleaning(at(100), true);
+  invariants.on_cleaning(at(200), false);
+  EXPECT_NO_THROW(invariants.check_liveness(at(60'000)));
+  invariants.on_cleaning(at(60'000), false);
+  EXPECT_NO_THROW(invariants.check_liveness(at(61'700)));
+  EXPECT_THROW(invariants.check_liveness(at(61'701)), InvariantViolation);
+}
+
 TEST(CheckpointInvariants, NothingIsDueWhileTheJobRestartsOrStops) {
   CheckpointInvariants invariants = running(rules());
   invariants.on_job_status(kJob, JobStatus::RESTARTING, at(100));

@@ -25,6 +25,7 @@ class ProcessPortsTest : public testing::Test {
     world_.simulation = &simulation_;
     world_.connections = &connections_;
     world_.store = &store_;
+    world_.reads = &store_;
     world_.random = &random_;
     world_.costs = &costs_;
     world_.blobs = &blobs_;
