@@ -10,14 +10,14 @@ namespace tailrace::engine {
 RecordWriter::RecordWriter(ResultPartition& partition, RecordType type,
                            std::unique_ptr<ChannelSelector> selector, Duration buffer_timeout,
                            const Ports& ports, std::optional<Time> flush_start,
-                           ComputeClient client)
+                           base::InplaceFunction<Duration()> lateness)
     : partition_(partition),
       type_(type),
       selector_(std::move(selector)),
       broadcast_(selector_->is_broadcast()),
       flush_always_(buffer_timeout == Duration{0}),
       buffer_timeout_(buffer_timeout),
-      client_(client),
+      lateness_(std::move(lateness)),
       ports_(ports),
       buffers_(partition),
       is_dirty_(static_cast<std::size_t>(partition.subpartition_count()) + 1) {
@@ -47,7 +47,7 @@ Duration RecordWriter::first_flush(std::optional<Time> start) {
 }
 
 Duration RecordWriter::flush_period() {
-  return buffer_timeout_ + ports_.compute->timer_lateness(client_);
+  return lateness_ ? buffer_timeout_ + lateness_() : buffer_timeout_;
 }
 
 void RecordWriter::schedule_flush(Duration delay) {

@@ -29,12 +29,13 @@ namespace tailrace::engine {
 class RecordWriter {
  public:
   // The partition outlives the writer and has no other. `buffer_timeout`: the period of the flush
-  // timer, which starts at `flush_start` or, without it, now; 0: every `publish` flushes what was
+  // timer, which starts at `flush_start` or, without it, now, and whose sleeps are late by `lateness`
+  // (asked for each; none: by nothing); 0: every `publish` flushes what was
   // written; negative: no flush.
   RecordWriter(ResultPartition& partition, RecordType type,
                std::unique_ptr<ChannelSelector> selector, Duration buffer_timeout,
                const Ports& ports, std::optional<Time> flush_start = std::nullopt,
-               ComputeClient client = {});
+               base::InplaceFunction<Duration()> lateness = {});
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
@@ -95,7 +96,7 @@ class RecordWriter {
   bool broadcast_;
   bool flush_always_;
   Duration buffer_timeout_;
-  ComputeClient client_;  // whose flush timer it is
+  base::InplaceFunction<Duration()> lateness_;
   Ports ports_;
 
   BufferWriter buffers_;

@@ -47,7 +47,7 @@ void StreamTask::set_up_outputs() {
     writers_.push_back(std::make_unique<RecordWriter>(
         *partitions_.back(), output.type, make_channel_selector(selector),
         edge.buffer_timeout.value_or(descriptor_->config.buffer_timeout), ports_, started,
-        client_));
+        [this] { return ports_.compute->timer_lateness(client_); }));
     writers_.back()->set_availability_listener([this] { wake(); });
     partitions_.back()->set_all_data_processed_hook([this] { wake(); });
   }
