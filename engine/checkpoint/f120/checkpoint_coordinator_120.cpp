@@ -92,28 +92,38 @@ void CheckpointCoordinator120::on_io(IoExecutor::Work work) {
 
 void CheckpointCoordinator120::receive_acknowledge_message(AcknowledgeCheckpoint message,
                                                            AcknowledgeDone done) {
+  IoExecutor* const io = services_.io_executor;
+  if (io == nullptr || io->take_thread()) {
+    acknowledge_on_thread(std::move(message), std::move(done));
+    return;
+  }
   struct Acknowledging {
     AcknowledgeCheckpoint message;
     AcknowledgeDone done;
-    IoExecutor::Done thread_free;
   };
-  auto boxed =
-      std::make_shared<Acknowledging>(Acknowledging{std::move(message), std::move(done), {}});
-  on_io([this, boxed = std::move(boxed)](IoExecutor::Done thread_free) {
-    boxed->thread_free = std::move(thread_free);
-    locked([this, boxed] {
-      acknowledge_locked(boxed->message, [boxed](AcknowledgeOutcome result) {
-        if (boxed->done) boxed->done(result);
-        boxed->thread_free();
-      });
-    });
+  auto boxed = std::make_unique<Acknowledging>(Acknowledging{std::move(message), std::move(done)});
+  io->execute([this, boxed = std::move(boxed)](const IoExecutor::Done&) {
+    acknowledge_on_thread(std::move(boxed->message), std::move(boxed->done));
   });
 }
 
-void CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message,
+// It keeps its thread while it waits for the lock, and while it finalises the checkpoint.
+void CheckpointCoordinator120::acknowledge_on_thread(AcknowledgeCheckpoint message,
+                                                     AcknowledgeDone done) {
+  locked([this, message = std::move(message), done = std::move(done)]() mutable {
+    if (!acknowledge_locked(message, std::move(done))) give_back_thread();
+  });
+}
+
+void CheckpointCoordinator120::give_back_thread() {
+  if (services_.io_executor != nullptr) services_.io_executor->give_back_thread();
+}
+
+bool CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message,
                                                   AcknowledgeDone done) {
   const auto answer = [&done](bool known) {
     if (done) done({known, false});
+    return false;
   };
   if (shutdown_ || message.job != configuration_.job) return answer(false);
 
@@ -124,7 +134,7 @@ void CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message
         services_.registry->register_all(std::move(message.state), message.checkpoint_id);
     if (registered.error.has_value()) {
       if (done) done({.registration_failed = true});
-      return;
+      return false;
     }
     message.state = std::move(registered.snapshot);
   }
@@ -146,11 +156,12 @@ void CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message
           pending->acknowledged(), message.metrics,
           task.state == nullptr ? 0 : task.state->state_size_bytes());
       if (!pending->is_fully_acknowledged()) break;
-      begin_finalisation(pending, [done = std::move(done)](
+      begin_finalisation(pending, [this, done = std::move(done)](
                                       std::optional<CheckpointFailureReason> failure) mutable {
         if (done) done({true, failure.has_value()});
+        give_back_thread();
       });
-      return;
+      return true;
     }
     case PendingCheckpoint120::AcknowledgeResult::DUPLICATE:
       break;  // its state is neither recorded nor discarded
@@ -159,7 +170,7 @@ void CheckpointCoordinator120::acknowledge_locked(AcknowledgeCheckpoint& message
       discard_subtask_state(message);
       break;
   }
-  answer(true);
+  return answer(true);
 }
 
 void CheckpointCoordinator120::discard_subtask_state(const AcknowledgeCheckpoint& message) {

@@ -207,7 +207,10 @@ class CheckpointCoordinator120 final : public CheckpointCoordinator {
 
   // Ending, checkpoint_coordinator_120.cpp.
   void stop_scheduler_locked();
-  void acknowledge_locked(AcknowledgeCheckpoint& message, AcknowledgeDone done);
+  void acknowledge_on_thread(AcknowledgeCheckpoint message, AcknowledgeDone done);
+  void give_back_thread();
+  // Returns: whether it finalises the checkpoint, and gives its thread back when that is over.
+  [[nodiscard]] bool acknowledge_locked(AcknowledgeCheckpoint& message, AcknowledgeDone done);
   void decline_locked(const DeclineCheckpoint& message);
   void discard_subtask_state(const AcknowledgeCheckpoint& message);
   // Statistics, checkpoint_coordinator_120_stats.cpp.

@@ -13,6 +13,18 @@ void IoExecutor::execute(Work work) {
   start_what_can();
 }
 
+bool IoExecutor::take_thread() {
+  if (!waiting_.empty() || !has_free_thread()) return false;
+  ++busy_;
+  return true;
+}
+
+void IoExecutor::give_back_thread() {
+  TAILRACE_ASSERT(busy_ > 0);
+  --busy_;
+  start_what_can();
+}
+
 void IoExecutor::let_all_run() {
   unlimited_ = true;
   start_what_can();
@@ -25,11 +37,7 @@ void IoExecutor::start_what_can() {
     Work work = std::move(waiting_.front());
     waiting_.pop_front();
     ++busy_;
-    work(lifeline_.bind([this] {
-      TAILRACE_ASSERT(busy_ > 0);
-      --busy_;
-      start_what_can();
-    }));
+    work(lifeline_.bind([this] { give_back_thread(); }));
   }
   starting_ = false;
 }

@@ -29,6 +29,10 @@ class IoExecutor {
 
   // Runs it inside this call if a thread is free and nothing waits.
   void execute(Work work);
+  // For work that needs no queue, and no memory for it: takes a thread if one is free and nothing waits.
+  [[nodiscard]] bool take_thread();
+  // Requires: a thread that was taken, or that runs work whose `Done` is not used.
+  void give_back_thread();
   // From now on nothing waits: all that does starts inside this call. For the end of a job, behind
   // which nobody measures how long things take.
   void let_all_run();

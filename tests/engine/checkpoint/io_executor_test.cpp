@@ -77,6 +77,19 @@ TEST(IoExecutor, LetsEverythingRunAtTheEndOfAJob) {
   for (const char* name : {"a", "b", "c", "d"}) works.end(name);
 }
 
+TEST(IoExecutor, LendsAThreadThatNobodyWaitsFor) {
+  IoExecutor executor(1);
+  Works works(executor);
+  EXPECT_TRUE(executor.take_thread());
+  EXPECT_FALSE(executor.take_thread());
+  works.add("a");
+  EXPECT_EQ(works.started, "");
+  executor.give_back_thread();
+  EXPECT_EQ(works.started, "a");
+  EXPECT_FALSE(executor.take_thread());
+  works.end("a");
+}
+
 TEST(IoExecutor, MayGoBeforeItsWork) {
   auto executor = std::make_unique<IoExecutor>(1);
   IoExecutor::Done late;
