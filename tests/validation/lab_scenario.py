@@ -40,6 +40,9 @@ CORES = 16
 # of 2 task managers begin 3 to 22 ms, 16 tasks of 4 task managers 15 to 52 ms after DEPLOYING.
 DEPLOYMENT_MS = Decimal("2.5")
 
+# Cores of the lab's machine, which Flink's pools are made for.
+LAB_CORES = 2
+
 # Bytes per second of a storage that has no limit.
 UNLIMITED = 10**12
 
@@ -337,9 +340,7 @@ class Converter:
                 value = "hashmap"
             said[key] = value
         # Flink's defaults that the language does not have: a pool as large as the machine, and a delay.
-        cores = (self.given["environment"] or {}).get("cores")
-        if cores:
-            said.setdefault("jobmanager.io-pool.size", cores)
+        said.setdefault("jobmanager.io-pool.size", LAB_CORES)
         said.setdefault("slotmanager.requirement-check.delay", "50 ms")
         return said
 
