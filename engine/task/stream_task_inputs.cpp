@@ -176,7 +176,8 @@ void StreamTask::process_priority_events(Input& input) {
     const std::optional<BufferOrEvent> item = input.checkpointed->poll_next();
     if (!item) break;
     TAILRACE_ASSERT_MSG(item->has_priority, "only priority events may be polled between records");
-    more = running_ && item->more_priority_events;
+    // A checkpoint that has begun is paid for before the next one begins.
+    more = running_ && spent_.ns == 0 && item->more_priority_events;
   }
   if (input.gate->is_priority_event_available()) put_priority_mail(input);
 }
