@@ -78,7 +78,11 @@ bool SubtaskCheckpointCoordinator120::checkpoint_state(const CheckpointMetaData&
                         options.is_unaligned());
   register_alignment_timer(meta, options);
   const bool needs_channel_state = options.needs_channel_state();
-  if (needs_channel_state) channel_state_.finish_output(meta.id);
+  if (needs_channel_state) {
+    const bool was_closed = closed_;
+    channel_state_.finish_output(meta.id);
+    if (closed_ && !was_closed) return false;  // its writer could not, which has failed the task
+  }
 
   std::vector<OperatorSnapshotFutures> futures;
   if (!task_.snapshot_state(meta, options, alignment, futures)) {
