@@ -3,12 +3,12 @@
 
 import copy
 import json
-import os
 import unittest
 from decimal import Decimal
 from pathlib import Path
 
 import lab_scenario
+import shared_lab
 
 HERE = Path(__file__).resolve().parent
 
@@ -16,8 +16,9 @@ HERE = Path(__file__).resolve().parent
 def results():
     """(path, result) of all results at hand: the kept ones, and the shared ones if they are there."""
     folders = [HERE / "data"]
-    if "TAILRACE_SHARED" in os.environ:
-        folders.append(Path(os.environ["TAILRACE_SHARED"]) / "lab" / "results")
+    lab = shared_lab.folder()
+    if lab is not None:
+        folders.append(lab / "results")
     for folder in folders:
         for path in sorted(folder.glob("*.json")):
             yield path, json.loads(path.read_text(encoding="utf-8"))

@@ -3,7 +3,6 @@
 
 import copy
 import json
-import os
 import tempfile
 import unittest
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import accuracy
 import score
 import scores
+import shared_lab
 import strip_result
 
 HERE = Path(__file__).resolve().parent
@@ -54,19 +54,19 @@ class Comparison(unittest.TestCase):
 
 class Stripping(unittest.TestCase):
     def test_the_numbers_of_a_result_stay(self):
-        folder = Path(os.environ.get("TAILRACE_SHARED", "")) / "lab" / "results"
-        if "TAILRACE_SHARED" not in os.environ or not folder.is_dir():
+        lab = shared_lab.folder()
+        if lab is None:
             self.skipTest("there is no $TAILRACE_SHARED/lab")
-        for path in sorted(folder.glob("*.json")):
+        for path in sorted((lab / "results").glob("*.json")):
             result = json.loads(path.read_text(encoding="utf-8"))
             small = json.loads(strip_result.dump(strip_result.stripped(result)))
             self.assertEqual(score.numbers(small), score.numbers(result), path.stem)
 
     def test_the_kept_score_is_the_shared_one(self):
-        path = Path(os.environ.get("TAILRACE_SHARED", "")) / "lab" / "score.py"
-        if "TAILRACE_SHARED" not in os.environ or not path.is_file():
+        lab = shared_lab.folder()
+        if lab is None or not (lab / "score.py").is_file():
             self.skipTest("there is no $TAILRACE_SHARED/lab")
-        self.assertEqual(path.read_text(), (HERE / "score.py").read_text())
+        self.assertEqual((lab / "score.py").read_text(), (HERE / "score.py").read_text())
 
 
 class Report(unittest.TestCase):

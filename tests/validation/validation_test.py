@@ -3,13 +3,13 @@
 
     validation_test.py --program TAILRACE
 
-Four kept results are always predicted. If $TAILRACE_SHARED/lab is there, its experiments of the groups
-without state, too: all of them take a quarter of a minute. If not, that part says that it is skipped.
+Four kept results are always predicted. If $TAILRACE_SHARED/lab (by default ../shared/lab) is there,
+its experiments of the groups without state, too: all of them take a quarter of a minute. If not, that
+part says that it is skipped.
 """
 
 import argparse
 import json
-import os
 import re
 import subprocess
 import sys
@@ -19,6 +19,7 @@ from pathlib import Path
 import predict
 import score
 import scores
+import shared_lab
 
 HERE = Path(__file__).resolve().parent
 
@@ -148,11 +149,11 @@ def main():
     args = parser.parse_args()
     checks = Checks()
     kept(checks, args.program)
-    lab = Path(os.environ.get("TAILRACE_SHARED", "")) / "lab"
-    if "TAILRACE_SHARED" in os.environ and (lab / "results").is_dir():
+    lab = shared_lab.folder()
+    if lab is not None:
         shared(checks, args.program, lab)
     else:
-        print("skipped: the shared experiments; there is no $TAILRACE_SHARED/lab")
+        print("skipped: the shared experiments; there is no $TAILRACE_SHARED/lab, nor ../shared/lab")
     return 1 if checks.failed else 0
 
 
