@@ -433,10 +433,13 @@ bool ScenarioRun::fail(const TimelineEntry& entry) {
       ->fail_task(located->task->attempt(), "failed by the scenario's timeline");
 }
 
+// The latest one counts, and only it ends what it has begun.
 bool ScenarioRun::trouble_storage(const TimelineEntry& entry) {
   cluster_.set_storage_trouble(entry.storage);
   recorder_.fault_injected();
-  after(entry.lasts, [this] { cluster_.set_storage_trouble({}); });
+  after(entry.lasts, [this, own = ++storage_troubles_] {
+    if (own == storage_troubles_) cluster_.set_storage_trouble({});
+  });
   return true;
 }
 

@@ -107,6 +107,24 @@ TEST(Service, ACancelledTaskDoesNotFinishItsRecord) {
             Duration::millis(1200));
 }
 
+TEST(Storage, TheEndOfAReplacedTroubleEndsNothing) {
+  const RunOutcome outcome =
+      run_with({"job.operators.source.rate=20/s", "flink.execution.buffer-timeout=1 ms",
+                "duration=7s", "pin.first_triggers=[500ms]", "job.operators.sink.service=1us",
+                "timeline=[{at: 1s, storage: {latency: 100ms}, for: 2s}, "
+                "{at: 3s, storage: {latency: 400ms}, for: 2s}]"});
+  std::vector<std::int64_t>
+      ms;  // of the checkpoints of each second, with the file of their metadata
+  for (const analysis::CheckpointRow& row : outcome.result.checkpoints) {
+    ms.push_back(row.duration.value_or(Duration{}).millis_truncated());
+  }
+  ASSERT_GE(ms.size(), 6u);
+  EXPECT_LT(ms[0], 50);
+  for (const std::size_t i : {1u, 2u}) EXPECT_NEAR(static_cast<double>(ms[i]), 105, 15) << i;
+  for (const std::size_t i : {3u, 4u}) EXPECT_NEAR(static_cast<double>(ms[i]), 405, 15) << i;
+  EXPECT_LT(ms[5], 50);
+}
+
 TEST(Pins, FirstTriggersAreMadeToTheNanosecond) {
   const RunOutcome outcome = run_with({"pin.first_triggers=[1234567891ns]", "duration=3s"});
   ASSERT_FALSE(outcome.result.checkpoints.empty());
