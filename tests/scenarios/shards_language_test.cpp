@@ -49,7 +49,7 @@ TEST_F(ShardsLanguage, SourcesSayHowManyShardsHowLargeAndWhichKeys) {
   EXPECT_EQ(source.keys.count, 500);
   EXPECT_EQ(source.keys.active, 100);
   EXPECT_EQ(source.keys.exponent_milli, 750);
-  const OperatorSpec& other = load(shards()).job.operators[0];
+  const OperatorSpec other = load(shards()).job.operators[0];
   EXPECT_EQ(other.keys.active, 1000);
   EXPECT_EQ(other.load.kind, OfferedLoad::Kind::kMax);
 }
