@@ -108,7 +108,7 @@ class ScenarioRun final : private engine::JobListener {
   std::vector<std::int32_t> parallelism_;  // by operator, of the current submission
   std::vector<bool> hit_;                  // by timeline entry
   std::vector<ActiveSlowDown> slow_downs_;
-  std::int64_t storage_troubles_ = 0;  // so many have begun
+  std::int64_t storage_troubles_ = 0;         // so many have begun
   std::deque<std::size_t> waiting_rescales_;  // timeline entries
   std::optional<std::size_t> rescaling_;      // the one under way
   bool has_run_ = false;                      // job_ has been RUNNING
